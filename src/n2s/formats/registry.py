@@ -1,0 +1,157 @@
+"""Read and write by suffix and content: the rim where formats meet the disk."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from n2s.errors import InputError, located
+from n2s.formats import (
+    carrabs,
+    csv_stops,
+    geojson,
+    grubhub,
+    json_instance,
+    json_solution,
+    lkh,
+    npz,
+    pdt,
+    pkl,
+    sol,
+    tour,
+    tsppdlib,
+    vroom,
+)
+from n2s.formats.base import Format, RouteFormat, Source
+from n2s.problem import Evaluation, Id, Instance
+
+F = TypeVar("F", Format, RouteFormat)
+
+FORMATS: tuple[Format, ...] = (
+    json_instance.FORMAT,
+    vroom.FORMAT,
+    tsppdlib.JSON_FORMAT,
+    csv_stops.FORMAT,
+    npz.FORMAT,
+    pkl.FORMAT,
+    lkh.FORMAT,
+    tsppdlib.TSP_FORMAT,
+    carrabs.FORMAT,
+    grubhub.FORMAT,
+    pdt.FORMAT,
+)
+ROUTE_FORMATS: tuple[RouteFormat, ...] = (
+    json_solution.FORMAT,
+    csv_stops.ROUTE_FORMAT,
+    tour.FORMAT,
+    sol.FORMAT,
+    geojson.FORMAT,
+)
+
+
+def read(path: str | Path) -> Instance:
+    """Read the instance in a file of any known format."""
+    instances = read_many(path)
+    if len(instances) != 1:
+        raise InputError(f"the file holds {len(instances)} instances: use read_many", str(path))
+    return instances[0]
+
+
+def read_many(path: str | Path) -> list[Instance]:
+    """Read all instances in a file of any known format."""
+    return parse(_load(path))
+
+
+def parse(source: Source) -> list[Instance]:
+    """Instances from bytes: the suffix of the name proposes formats, the content decides."""
+    if not source.data.strip():
+        raise source.error("the file is empty")
+    suffix = Path(source.name).suffix.lower()
+    proposed = [known for known in FORMATS if suffix in known.suffixes]
+    others = [known for known in FORMATS if suffix not in known.suffixes]
+    for known in [*proposed, *others]:
+        if known.recognises(source):
+            with located(source.name):
+                return known.parse(source)
+    if proposed:
+        with located(source.name):  # its parser knows best what is missing
+            return proposed[0].parse(source)
+    raise source.error(f"this is none of the known formats ({_names(FORMATS)})")
+
+
+def write(instances: Instance | Sequence[Instance], path: str | Path) -> None:
+    """Write one or several instances; the suffix says in which format."""
+    if isinstance(instances, Instance):
+        instances = [instances]
+    writers = [known for known in FORMATS if known.render is not None]
+    chosen = _by_suffix(writers, path, "an instance")
+    if chosen.render is not None:
+        with located(str(path)):
+            store(path, chosen.render(instances))
+
+
+def read_route(path: str | Path, instance: Instance) -> list[Id]:
+    """Read a route of ``instance`` as a list of the user's ids."""
+    source = _load(path)
+    if not source.data.strip():
+        raise source.error("the file is empty")
+    suffix = Path(source.name).suffix.lower()
+    readers = [known for known in ROUTE_FORMATS if known.parse is not None]
+    readers.sort(key=lambda known: suffix not in known.suffixes)
+    for known in readers:
+        if known.parse is not None and known.recognises(source):
+            with located(source.name):
+                return known.parse(source, instance)
+    raise source.error(f"this is no route in a known format ({_names(readers)})")
+
+
+def write_route(evaluation: Evaluation, path: str | Path, record: Mapping[str, object]) -> None:
+    """Write a route with its cost and stops; the suffix says in which format."""
+    chosen = _by_suffix(ROUTE_FORMATS, path, "a route")
+    with located(str(path)):
+        store(path, chosen.render(evaluation, record))
+
+
+def store(path: str | Path, data: bytes) -> None:
+    """Put ``data`` at ``path`` whole or not at all: written aside, then renamed."""
+    target = Path(path)
+    try:
+        descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", str(path)) from error
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        # mkstemp makes private files; a result should be as readable as any other new file.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(aside, 0o666 & ~mask)
+        os.replace(aside, target)
+    except OSError as error:
+        Path(aside).unlink(missing_ok=True)
+        raise InputError(f"cannot be written ({error.strerror})", str(path)) from error
+
+
+def _load(path: str | Path) -> Source:
+    path = Path(path)
+    try:
+        return Source(str(path), path.read_bytes(), path.parent)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", str(path)) from error
+
+
+def _by_suffix(formats: Sequence[F], path: str | Path, what: str) -> F:
+    suffix = Path(path).suffix.lower()
+    for known in formats:
+        if suffix in known.suffixes:
+            return known
+    possible = ", ".join(sorted({s for known in formats for s in known.suffixes}))
+    given = f"{suffix!r}" if suffix else "a file without suffix"
+    raise InputError(f"{what} cannot be written as {given}, only as {possible}", str(path))
+
+
+def _names(formats: Sequence[Format] | Sequence[RouteFormat]) -> str:
+    return ", ".join(known.name for known in formats)
