@@ -1,0 +1,39 @@
+"""Native kernels over batches of tours: arrays in, arrays out, nothing else.
+
+Everything here is compiled by numba on first use and cached on disk. Inputs are trusted: int64 tours
+in tour order, float64 costs.
+"""
+
+from pathlib import Path
+
+from n2s.kernels.cache import drop_stale
+
+drop_stale(Path(__file__).parent)
+
+from n2s.kernels.change import detours, insertion_changes, removal_gains  # noqa: E402
+from n2s.kernels.feasible import feasible_mask, feasible_pairs  # noqa: E402
+from n2s.kernels.reinsertion import best_reinsertion, heat_bath_reinsertion  # noqa: E402
+from n2s.kernels.tours import (  # noqa: E402
+    apply_moves,
+    insert_requests,
+    positions,
+    remove_requests,
+    stack_tops,
+    tour_costs,
+)
+
+__all__ = [
+    "apply_moves",
+    "best_reinsertion",
+    "detours",
+    "feasible_mask",
+    "feasible_pairs",
+    "heat_bath_reinsertion",
+    "insert_requests",
+    "insertion_changes",
+    "positions",
+    "removal_gains",
+    "remove_requests",
+    "stack_tops",
+    "tour_costs",
+]

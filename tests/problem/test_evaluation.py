@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from n2s.errors import InputError
+from n2s.problem import Instance, Variant, evaluate, evaluate_nodes, generate
+
+ROOT2 = math.sqrt(2)
+
+
+def test_the_optimum_of_the_tiny_instance(tiny: Instance, variant: Variant) -> None:
+    instance = replace(tiny, variant=variant)
+    best = min(oracles.all_tours(3, variant), key=lambda tour: evaluate_nodes(instance, tour).cost)
+    assert evaluate_nodes(instance, best).cost == pytest.approx(6 + 2 * ROOT2)
+    evaluation = evaluate(instance, [0, 1, 2, 3, 6, 5, 4])
+    assert evaluation.cost == pytest.approx(6 + 2 * ROOT2)
+    assert evaluation.feasible
+
+
+def test_the_table_of_stops(tiny: Instance) -> None:
+    instance = replace(tiny, variant=Variant.LIFO, requests=("a", "b", "c"))
+    stops = evaluate(instance, [1, 2, 3, 6, 5, 4]).stops
+    assert [stop.kind for stop in stops] == ["start", *["pickup"] * 3, *["delivery"] * 3, "end"]
+    assert [stop.id for stop in stops] == [0, 1, 2, 3, 6, 5, 4, 0]
+    assert [stop.request for stop in stops] == [None, "a", "b", "c", "c", "b", "a", None]
+    assert [stop.leg for stop in stops] == pytest.approx([0, 1, 1, ROOT2, 1, ROOT2, 2, 1])
+    assert stops[-1].cumulative == pytest.approx(6 + 2 * ROOT2)
+    assert [stop.load for stop in stops] == [0, 1, 2, 3, 2, 1, 0, 0]
+    assert stops[3].stack == ("a", "b", "c")
+    assert stops[5].stack == ("a",)
+
+
+@pytest.mark.parametrize("route", [[1, 4, 2, 5, 3, 6], [0, 1, 4, 2, 5, 3, 6], [1, 4, 2, 5, 3, 6, 0]])
+def test_the_depot_may_be_left_out_at_either_end(tiny: Instance, route: list[int]) -> None:
+    evaluation = evaluate(tiny, route)
+    assert evaluation.route == [0, 1, 4, 2, 5, 3, 6, 0]
+    assert evaluation.feasible
+
+
+def rules(instance: Instance, route: list[int]) -> list[tuple[str, object, tuple[int, ...]]]:
+    found = evaluate(instance, route).violations
+    return [(violation.rule, violation.request, violation.positions) for violation in found]
+
+
+def test_violations_name_rule_request_and_positions(tiny: Instance) -> None:
+    lifo = replace(tiny, variant=Variant.LIFO)
+    assert rules(tiny, [0, 4, 1, 2, 5, 3, 6]) == [("precedence", 1, (2, 1))]
+    # 1 is loaded below 2 (picked up at position 2) and comes off first, at position 3.
+    assert rules(lifo, [0, 1, 2, 4, 5, 3, 6]) == [("lifo", 1, (1, 2, 3))]
+    assert rules(tiny, [0, 1, 2, 4, 5, 3, 6]) == []
+    assert rules(tiny, [0, 1, 4, 2, 5, 3]) == [("visit", 3, ())]
+    assert rules(tiny, [0, 1, 4, 2, 5, 3, 6, 1]) == [("visit", 1, (1, 7))]
+    assert rules(tiny, [0, 1, 4, 0, 2, 5, 3, 6]) == [("depot", None, (3,))]
+    # A delivery without its pickup is one fault, not two.
+    assert rules(tiny, [0, 4, 2, 5, 3, 6]) == [("visit", 1, ())]
+
+
+def test_messages_speak_of_the_users_ids(tiny: Instance) -> None:
+    instance = replace(tiny, variant=Variant.LIFO, requests=("sofa", "lamp", "desk"))
+    violation = evaluate(instance, [0, 1, 2, 4, 5, 3, 6]).violations[0]
+    assert violation.message == (
+        "request 'sofa' is delivered at 3 while request 'lamp' (picked up at 2) has to go first"
+    )
+
+
+def test_capacity_counts_what_is_on_board(tiny: Instance) -> None:
+    """Loads 2, 1, 2 and capacity 3: 1 and 2 fit together, 3 on top does not."""
+    instance = replace(tiny, loads=np.array([2.0, 1.0, 2.0]), capacity=3.0)
+    assert rules(instance, [0, 1, 2, 4, 3, 6, 5]) == []
+    assert rules(instance, [0, 1, 2, 3, 6, 5, 4]) == [("capacity", 3, (3,))]
+
+
+def test_an_unknown_stop_is_bad_input(tiny: Instance) -> None:
+    with pytest.raises(InputError, match=r"stop 9 \(position 2\) is not a node of tiny"):
+        evaluate(tiny, [0, 1, 9])
+
+
+def test_open_routes_show_no_depot(tiny: Instance) -> None:
+    route = [1, 2, 3, 6, 5, 4]
+    instance = replace(tiny, open_start=True, open_end=True)
+    evaluation = evaluate(instance, route)
+    assert evaluation.route == route
+    assert evaluation.cost == pytest.approx(4 + 2 * ROOT2)  # without the leg out and the leg back
+
+
+def test_one_request(variant: Variant) -> None:
+    instance = generate(1, seed=5, variant=variant)[0]
+    evaluation = evaluate(instance, [0, 1, 2])
+    assert evaluation.feasible
+    assert evaluation.cost == pytest.approx(oracles.cost(instance.costs, [0, 1, 2]))
+    assert [v.rule for v in evaluate(instance, [0, 2, 1]).violations] == ["precedence"]
+
+
+@given(st.integers(1, 5), st.permutations(range(1, 11)), st.sampled_from(list(Variant)))
+def test_feasible_exactly_when_the_oracle_says_so(n: int, order: list[int], variant: Variant) -> None:
+    tour = [0, *(node for node in order if node <= 2 * n)]
+    instance = generate(n, seed=1, variant=variant)[0]
+    assert evaluate(instance, tour).feasible == oracles.is_feasible(tour, n, variant)
