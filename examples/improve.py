@@ -1,0 +1,120 @@
+"""Read an instance, build a random route and improve it with the package's kernels.
+
+One request at a time is taken out and put back by the heat bath, while the temperature falls: the
+classical skeleton of what the N2S policy learns to do better.
+
+    python examples/improve.py examples/city.csv --variant lifo --out build/solve
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import n2s
+from n2s import kernels
+from n2s.problem import Evaluation, evaluate_nodes, random_tour
+
+
+def improve(instance: n2s.Instance, steps: int, seed: int) -> tuple[Evaluation, Evaluation]:
+    """(start, best) after ``steps`` annealed heat-bath moves from a random tour."""
+    rng = np.random.default_rng(seed)
+    n, code, costs = instance.n, instance.variant.code, instance.costs[None]
+    tour = random_tour(n, instance.variant, rng)[None]  # (1, N)
+    start = evaluate_nodes(instance, tour[0])
+    current = start.cost
+    best, best_cost = tour, current
+    # From half to a twentieth of the mean edge of a good tour, which is about a third of this one's.
+    mean_edge = start.cost / instance.size / 3
+    for temperature in np.geomspace(mean_edge / 2, mean_edge / 20, steps):
+        request = rng.integers(1, n + 1, 1)
+        gain = kernels.removal_gains(costs, tour)[0, request[0] - 1]
+        rest = kernels.remove_requests(tour, request)
+        j, k, change = kernels.heat_bath_reinsertion(
+            code, costs, rest, request, np.array([temperature]), rng.random((1, 2))
+        )
+        tour = kernels.insert_requests(rest, request, j, k)
+        current += change[0] - gain
+        if current < best_cost:
+            best, best_cost = tour, current
+    return start, evaluate_nodes(instance, best[0])
+
+
+def draw(evaluation: Evaluation, path: Path) -> None:
+    """A picture of the route: pickups up, deliveries down, one colour a request."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    instance = evaluation.instance
+    points = instance.coordinates
+    if points is None:
+        return
+    figure, axes = plt.subplots(figsize=(8, 7))
+    line = points[[*evaluation.nodes, *([] if instance.open_end else [0])]]
+    axes.plot(*line.T, color="0.6", linewidth=1, zorder=1)
+    colours = plt.get_cmap("hsv")(np.linspace(0, 1, instance.n, endpoint=False))
+    axes.scatter(*points[1 : instance.n + 1].T, c=colours, marker="^", s=60, label="pickup")
+    axes.scatter(*points[instance.n + 1 :].T, c=colours, marker="v", s=60, label="delivery")
+    axes.scatter(*points[0], c="black", marker="s", s=80, label="depot")
+    axes.set_title(f"{instance.name} ({instance.variant}): {evaluation.cost:,.1f}")
+    axes.legend()
+    figure.savefig(path, dpi=100, bbox_inches="tight")
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--variant", choices=[v.value for v in n2s.Variant])
+    parser.add_argument("--steps", type=int, default=30_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the route files")
+    arguments = parser.parse_args()
+
+    instance = n2s.read(arguments.file)
+    if arguments.variant:
+        instance = replace(instance, variant=n2s.Variant(arguments.variant))
+    if instance.capacity is not None and instance.weights.sum() > instance.capacity:
+        raise n2s.UnsupportedError("a capacity that matters is not supported yet")
+    begun = time.perf_counter()
+    start, best = improve(instance, arguments.steps, arguments.seed)
+    seconds = time.perf_counter() - begun
+
+    table = Table(title=f"{instance.name} ({instance.variant})")
+    for column in ("position", "stop", "leg", "cumulative", "load"):
+        table.add_column(column, justify="left" if column == "stop" else "right")
+    for stop in best.stops:
+        table.add_row(
+            str(stop.position),
+            str(stop.id),
+            f"{stop.leg:,.0f}",
+            f"{stop.cumulative:,.0f}",
+            f"{stop.load:g}",
+        )
+    Console().print(table)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    record = {"method": "heat bath", "steps": arguments.steps, "seed": arguments.seed}
+    for suffix in ("json", "csv", "geojson"):
+        n2s.write_route(best, arguments.out / f"route.{suffix}", record)
+    draw(best, arguments.out / "route.png")
+    verdict = "feasible" if best.feasible else "INFEASIBLE"
+    print(
+        f"random start {start.cost:,.1f} -> best {best.cost:,.1f} ({verdict}) after "
+        f"{arguments.steps} steps, {seconds:.1f} s; route and picture in {arguments.out}/"
+    )
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except n2s.N2SError as error:
+        sys.exit(f"improve: {error}")
