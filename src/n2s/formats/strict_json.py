@@ -77,27 +77,37 @@ def peek(source: Source) -> object | None:
 
 
 def dump(value: object, levels: int = 1) -> bytes:
-    """JSON bytes with one line per entry of the outer ``levels`` and no line breaks further in."""
+    """JSON bytes with one line per entry of the outer ``levels`` of containers of containers."""
     return (_lines(value, levels, "") + "\n").encode()
 
 
 def _lines(value: object, levels: int, indent: str) -> str:
-    if levels == 0 or not isinstance(value, (dict, list)) or not value:
-        return json.dumps(value, default=_plain, allow_nan=False)
+    entries: Iterable[object] = ()
+    if levels > 0 and isinstance(value, (dict, list)):
+        entries = value.values() if isinstance(value, dict) else value
+    if not any(isinstance(entry, (dict, list)) for entry in entries):
+        return json.dumps(value, default=_default, allow_nan=False)
     inner = indent + " "
+    lines = [_lines(entry, levels - 1, inner) for entry in entries]
+    first, last = "[]"
     if isinstance(value, dict):
-        entries = [f"{json.dumps(k)}: {_lines(v, levels - 1, inner)}" for k, v in value.items()]
-        return "{\n" + ",\n".join(inner + entry for entry in entries) + f"\n{indent}}}"
-    entries = [_lines(v, levels - 1, inner) for v in value]
-    return "[\n" + ",\n".join(inner + entry for entry in entries) + f"\n{indent}]"
+        lines = [f"{json.dumps(key)}: {line}" for key, line in zip(value, lines, strict=True)]
+        first, last = "{}"
+    return f"{first}\n" + ",\n".join(inner + line for line in lines) + f"\n{indent}{last}"
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """NumPy values as the plain ones that JSON knows; anything else as it is."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise InputError(f"{value!r} cannot be written as JSON")
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _default(value: object) -> object:
+    simple = plain(value)
+    if simple is value:
+        raise InputError(f"{value!r} cannot be written as JSON")
+    return simple
 
 
 def short(value: float) -> int | float:
@@ -207,7 +217,7 @@ class Fields:
         """A whole number that is not negative."""
         value = self.take(key)
         if value is not None and (type(value) is not int or value < 0):
-            raise self.wrong(key, f"must be a whole number from 0 on, not {_shown(value)}")
+            raise self.wrong(key, f"must be a whole number from 0 on, not {shown(value)}")
         return value
 
     def one_of(self, key: str, choices: Iterable[str]) -> str | None:
@@ -215,7 +225,7 @@ class Fields:
         value = self.take(key)
         words = list(choices)
         if value is not None and value not in words:
-            raise self.wrong(key, f"must be one of {', '.join(words)}, not {_shown(value)}")
+            raise self.wrong(key, f"must be one of {', '.join(words)}, not {shown(value)}")
         return None if value is None else str(value)
 
     def fields(self, key: str) -> Fields | None:
@@ -261,15 +271,16 @@ def _kind(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
-        return f"the number {_shown(value)}"
+        return f"the number {shown(value)}"
     if isinstance(value, str):
         return "a text"
     return "a list" if isinstance(value, list) else "an object"
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value in a message, cut short."""
     try:
         text = repr(value)
-    except ValueError:  # digits beyond what Python prints
-        return "a very large number"
+    except (ValueError, RecursionError):  # digits or brackets beyond what Python prints
+        return "something very large"
     return text if len(text) <= 40 else f"{text[:37]}..."
