@@ -1,0 +1,522 @@
+"""Stops as a CSV table: a row per stop, or a row per request.
+
+A row per stop has the columns ``id, kind, request`` and ``lat, lon`` or ``x, y``, and optionally
+``load``. A row per request has ``request_id`` and ``pickup_lat, pickup_lon, delivery_lat,
+delivery_lon`` (or ``pickup_x`` ...), and optionally ``load``, ``pickup_id`` and ``delivery_id``; a
+row whose request is called ``depot``, ``start`` or ``end`` fills the pickup columns only.
+
+``depot`` is where the route starts and, without an ``end``, ends. ``start`` without ``end`` is a
+route that ends at its last stop, ``end`` without ``start`` one that begins at its first, and with
+none of them both. Latitude and longitude mean metres on the sphere, x and y the plane.
+
+Columns nobody here knows are kept with the stop and come out again beside the route. The loading
+rule is not part of the table: it reads as PDTSP until the caller says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from n2s.errors import InputError, UnsupportedError
+from n2s.formats import csv_table, open_depot, stops
+from n2s.formats.assemble import assemble
+from n2s.formats.base import Format, RouteFormat, Source, one
+from n2s.formats.csv_table import Table, shown
+from n2s.problem import Evaluation, Id, Instance, Metric, Rounding, Variant
+from n2s.problem.distance import FloatArray
+
+# Column names as they may be written; case, spaces and hyphens do not matter.
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "stop", "stop_id", "node", "node_id"),
+    "kind": ("kind", "type"),
+    "request": ("request", "request_id", "order", "order_id", "shipment", "shipment_id"),
+    "lat": ("lat", "latitude"),
+    "lon": ("lon", "lng", "long", "longitude"),
+    "x": ("x",),
+    "y": ("y",),
+    "load": ("load", "demand", "amount", "quantity"),
+}
+PREFIXES: Mapping[str, tuple[str, ...]] = {
+    "pickup": ("pickup_", "from_", "origin_"),
+    "delivery": ("delivery_", "dropoff_", "to_", "destination_"),
+}
+KINDS = {"pickup": "pickup", "delivery": "delivery", "dropoff": "delivery"} | {
+    kind: kind for kind in ("depot", "start", "end")
+}
+# A column that asks for more than this package does must not pass as a mere remark.
+CONSTRAINTS = re.compile(
+    r"(time_?window|tw_|earliest|latest|ready|due_|max_ride|max_travel|vehicle).*|"
+    r"tw|due|duedate|priority|skills?|capacity"
+)
+
+_AXES = {"lat": ("lon", "lat"), "x": ("x", "y")}  # as an instance stores them
+_COORDINATES = ("lat", "lon", "x", "y")
+_IN_ROUTE = ("position", "id", "kind", "request", "leg", "cumulative", "load", "stack")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One stop as the table has it."""
+
+    line: int
+    id: str
+    kind: str
+    request: str
+    point: tuple[float, float]
+    load: float | None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def _word(name: str) -> str:
+    """The column's name in this module's words; the name itself where it is none of them."""
+    for word, names in SYNONYMS.items():
+        if name in names:
+            return word
+    return name
+
+
+def _prefixed(name: str) -> tuple[str, str]:
+    """(``pickup``, ``delivery`` or nothing, the rest of the name)."""
+    for role, prefixes in PREFIXES.items():
+        for prefix in prefixes:
+            if name.startswith(prefix) and name != prefix:
+                return role, name.removeprefix(prefix)
+    return "", name
+
+
+def _columns(header: Sequence[str]) -> tuple[list[str], bool]:
+    """What each column means, and whether there is a row per stop (else per request)."""
+    words = [_word(_normal(name)) for name in header]
+    found = []
+    for name, word in zip(header, words, strict=True):
+        role, rest = _prefixed(_normal(name))
+        if role and _word(rest) in ("id", *_COORDINATES):
+            word = f"{role}_{_word(rest)}"
+        found.append("request" if word == "id" and "request" not in words else word)
+    if any(f"{role}_{axis}" in found for role in PREFIXES for axis in _COORDINATES):
+        return found, False
+    return words, True
+
+
+def _needed(words: Sequence[str], per_stop: bool) -> tuple[list[str], str]:
+    """The columns there must be, and the first of the two axes in use."""
+    earth = {f"{role}{axis}" for role in ("", "pickup_", "delivery_") for axis in ("lat", "lon")}
+    axis = "x" if earth.isdisjoint(words) else "lat"
+    other = {"lat": "lon", "x": "y"}[axis]
+    if per_stop:
+        return ["kind", "request", axis, other], axis
+    roles = ("pickup", "delivery")
+    return ["request", *(f"{role}_{a}" for role in roles for a in (axis, other))], axis
+
+
+def _looks_like_instance(source: Source) -> bool:
+    try:
+        words, per_stop = _columns(csv_table.header(source))
+    except InputError:
+        return False
+    needed, _ = _needed(words, per_stop)
+    return set(needed) <= set(words)
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def _parse(source: Source) -> list[Instance]:
+    header = csv_table.header(source)
+    words, per_stop = _columns(header)
+    needed, axis = _needed(words, per_stop)
+    for word in needed:
+        if word not in words:
+            raise source.error(
+                f"the column {word!r} is missing from {', '.join(filter(None, header))}"
+            )
+    table = csv_table.read(source)
+    prefixes = ("",) if per_stop else ("pickup_", "delivery_")
+    known = {*needed, "load", *(f"{prefix}id" for prefix in prefixes)}
+    both = {f"{prefix}{name}" for prefix in prefixes for name in _COORDINATES}
+    for word in words:
+        if words.count(word) > 1 and word:
+            raise source.error(f"there are two columns {word!r}")
+        if word in both - known:
+            raise source.error(f"the column {word!r} is a second kind of coordinates")
+    extra = [i for i, word in enumerate(words) if word and word not in known]
+    _refuse_constraints(table, extra)
+    read = _stop_rows if per_stop else _request_rows
+    return [_build(table, read(table, words, axis, extra), axis)]
+
+
+def _refuse_constraints(table: Table, extra: Sequence[int]) -> None:
+    for i in extra:
+        if CONSTRAINTS.fullmatch(_prefixed(_normal(table.header[i]))[1]):
+            for row in table.rows:
+                if row.cells[i]:
+                    raise UnsupportedError(
+                        f"the column {table.header[i]!r} asks for something that is not supported",
+                        table.source.name,
+                        row.line,
+                    )
+
+
+def _stop_rows(table: Table, words: list[str], axis: str, extra: list[int]) -> list[_Row]:
+    found = []
+    for row in table.rows:
+        cells = dict(zip(words, row.cells, strict=True))
+        kind = KINDS.get(cells["kind"].lower())
+        if kind is None:
+            raise table.source.error(
+                f"the kind is {cells['kind']!r}, not one of {', '.join(KINDS)}", row.line
+            )
+        stop = _Row(
+            line=row.line,
+            id=cells.get("id", ""),
+            kind=kind,
+            request=cells["request"],
+            point=_point(table, cells, "", axis, row.line),
+            load=_load(table, cells, row.line),
+            attributes={table.header[i]: row.cells[i] for i in extra if row.cells[i]},
+        )
+        served = kind in ("pickup", "delivery")
+        if served and not stop.request:
+            raise table.source.error(f"the {kind} belongs to no request", row.line)
+        if not served and (stop.request or stop.load):
+            raise table.source.error(f"the {kind} has a request or a load", row.line)
+        found.append(stop)
+    return found
+
+
+def _request_rows(table: Table, words: list[str], axis: str, extra: list[int]) -> list[_Row]:
+    found = []
+    for row in table.rows:
+        cells = dict(zip(words, row.cells, strict=True))
+        request = cells["request"]
+        if not request:
+            raise table.source.error("the row has no request id", row.line)
+        kept: dict[str, dict[str, str]] = {"pickup": {}, "delivery": {}}
+        for i in extra:
+            role, _ = _prefixed(_normal(table.header[i]))
+            for one_of_both in (role,) if role else ("pickup", "delivery"):
+                if row.cells[i]:
+                    kept[one_of_both][table.header[i]] = row.cells[i]
+        load = _load(table, cells, row.line)
+        pickup = _Row(
+            line=row.line,
+            id=cells.get("pickup_id", ""),
+            kind="pickup",
+            request=request,
+            point=_point(table, cells, "pickup_", axis, row.line),
+            load=load,
+            attributes=kept["pickup"],
+        )
+        if request.lower() in ("depot", "start", "end"):
+            filled = [word for word in words if word.startswith("delivery_") and cells[word]]
+            if filled or load or set(kept["delivery"]) - set(kept["pickup"]):
+                raise table.source.error(f"the {request} has a delivery or a load", row.line)
+            # The word itself is the id unless the file gives one.
+            own = pickup.id or request
+            found.append(replace(pickup, id=own, kind=request.lower(), request="", load=None))
+            continue
+        delivery = replace(
+            pickup,
+            id=cells.get("delivery_id", ""),
+            kind="delivery",
+            point=_point(table, cells, "delivery_", axis, row.line),
+            attributes=kept["delivery"],
+        )
+        found += [pickup, delivery]
+    return found
+
+
+def _point(
+    table: Table, cells: Mapping[str, str], prefix: str, axis: str, line: int
+) -> tuple[float, float]:
+    first, second = (f"{prefix}{name}" for name in _AXES[axis])
+    for name in (first, second):
+        if not cells[name]:
+            raise table.source.error(f"{name} is missing", line)
+    return table.number(cells[first], first, line), table.number(cells[second], second, line)
+
+
+def _load(table: Table, cells: Mapping[str, str], line: int) -> float | None:
+    return table.number(cells["load"], "load", line) if cells.get("load") else None
+
+
+def _build(table: Table, rows: list[_Row], axis: str) -> Instance:
+    source = table.source
+    places: dict[str, _Row] = {}
+    pairs: dict[str, dict[str, _Row]] = {}
+    for row in rows:
+        seen = pairs.setdefault(row.request, {}) if row.request else places
+        if row.kind in seen:
+            what = f"the {row.kind} of request {row.request!r}" if row.request else row.kind
+            raise source.error(f"{what} was given before, in line {seen[row.kind].line}", row.line)
+        seen[row.kind] = row
+    if "depot" in places and "start" in places:
+        raise source.error("there is both a depot and a start", places["start"].line)
+    for request, pair in pairs.items():
+        for kind in ("pickup", "delivery"):
+            if kind not in pair:
+                (other,) = pair.values()
+                raise source.error(f"request {request!r} has no {kind}", other.line)
+
+    start = places.get("depot", places.get("start"))
+    end = places.get("end")
+    open_start = start is None
+    open_end = end is None and "depot" not in places
+    order = [row for row in (start, end) if row is not None]
+    order += [pair[kind] for kind in ("pickup", "delivery") for pair in pairs.values()]
+    if not pairs:
+        raise source.error("there is no request: a depot alone needs no route")
+    ids = _ids(source, order)
+    points = [row.point for row in order]
+    attributes = [row.attributes for row in order]
+    if not places:
+        x, y = open_depot.middle(points)
+        points.insert(0, (float(x), float(y)))
+        ids.insert(0, open_depot.unused("depot", ids))
+        attributes.insert(0, {})
+    first = len(ids) - 2 * len(pairs)
+    return assemble(
+        ids=ids,
+        depot=0,
+        end=1 if start is not None and end is not None else None,
+        pairs=[(first + i, first + len(pairs) + i) for i in range(len(pairs))],
+        name=source.stem,
+        variant=Variant.PDTSP,
+        coordinates=points,
+        metric=Metric.GREAT_CIRCLE if axis == "lat" else Metric.EUCLIDEAN,
+        requests=csv_table.as_ids(list(pairs)),
+        loads=_loads(source, pairs),
+        open_start=open_start,
+        open_end=open_end,
+        attributes=attributes if any(attributes) else None,
+    )
+
+
+def _ids(source: Source, order: Sequence[_Row]) -> list[Id]:
+    """Ids as the user wrote them; where there is none, one made from the request.
+
+    A depot that is just called "depot" does not turn the numbers of the others into texts.
+    """
+    written = [row for row in order if row.id and (row.request or row.id.lower() != row.kind)]
+    typed = dict(zip(map(id, written), csv_table.as_ids([row.id for row in written]), strict=True))
+    ids = [
+        typed.get(id(row), f"{row.request}:{row.kind}" if row.request else row.id or row.kind)
+        for row in order
+    ]
+    seen: dict[Id, _Row] = {}
+    for user_id, row in zip(ids, order, strict=True):
+        before = seen.setdefault(user_id, row)
+        if before is not row and (before.request or row.request):  # start and end may be one place
+            raise source.error(
+                f"the id {user_id!r} was used before, in line {before.line}", row.line
+            )
+    return ids
+
+
+def _loads(source: Source, pairs: Mapping[str, Mapping[str, _Row]]) -> list[float] | None:
+    loads: list[float] = []
+    for request, pair in pairs.items():
+        pickup, delivery = pair["pickup"], pair["delivery"]
+        given = [row.load for row in (pickup, delivery) if row.load is not None]
+        # A delivery may state its load as what leaves the vehicle: a negative number.
+        if len({abs(load) for load in given}) > 1 or (pickup.load or 0.0) < 0:
+            raise source.error(
+                f"request {request!r} has loads {', '.join(map(shown, given))}", delivery.line
+            )
+        loads += [abs(load) for load in given[:1]]
+        if loads and not given:
+            raise source.error(f"request {request!r} has no load, but others have", pickup.line)
+    if loads and len(loads) < len(pairs):
+        raise source.error(f"request {next(iter(pairs))!r} has no load, but others have")
+    return loads or None
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def _render(instances: Sequence[Instance]) -> bytes:
+    instance = one(instances, "CSV")
+    points = instance.coordinates
+    if instance.matrix is not None or points is None:
+        raise InputError("a CSV file cannot hold a distance matrix: write .json or .npz")
+    if instance.capacity is not None:
+        raise InputError("a CSV file cannot hold a capacity: write .json or .npz")
+    axis = {Metric.GREAT_CIRCLE: "lat", Metric.EUCLIDEAN: "x"}.get(instance.metric)
+    if axis is None or instance.rounding is not Rounding.NONE:
+        raise InputError(
+            f"a CSV file cannot say that distances are {instance.metric} with rounding "
+            f"{instance.rounding}: write .json or .npz"
+        )
+    _check_texts(instance)
+    columns = list(dict.fromkeys(c for kept in instance.attributes or () for c in kept))
+    for column in columns:
+        word = _word(_normal(column))
+        if word in SYNONYMS or not column or column != column.strip():
+            raise InputError(f"a CSV file cannot hold a further column named {column!r}")
+        if CONSTRAINTS.fullmatch(_prefixed(_normal(column))[1]):
+            raise InputError(f"a CSV file cannot hold {column!r}: it would read as a constraint")
+    names = ("lat", "lon") if axis == "lat" else ("x", "y")
+
+    def row(user_id: Id, kind: str, request: int | None, point: FloatArray, node: int) -> list[str]:
+        pair = [shown(value) for value in (point[::-1] if axis == "lat" else point)]
+        cells = [str(user_id), kind, "" if request is None else str(instance.request_id(request))]
+        cells += pair
+        if instance.loads is not None:
+            picked = request is not None and kind == "pickup"
+            cells.append(shown(instance.loads[node - 1]) if picked else "")
+        kept = instance.attributes[node] if instance.attributes and node >= 0 else {}
+        return [*cells, *(kept.get(column, "") for column in columns)]
+
+    header = ["id", "kind", "request", *names, *["load"] * (instance.loads is not None), *columns]
+    rows = [header]
+    separate = stops.separate_end(instance)
+    end_id = (
+        instance.end_id if instance.end_id is not None else open_depot.unused("end", instance.ids)
+    )
+    if not instance.open_start:
+        kind = "start" if separate or instance.open_end else "depot"
+        rows.append(row(instance.ids[0], kind, None, points[0], 0))
+    if separate:
+        end = points[0] if instance.end is None else instance.end
+        rows.append(row(end_id, "end", None, end, -1))
+    elif instance.open_start and not instance.open_end:
+        rows.append(row(instance.ids[0], "end", None, points[0], 0))
+    for node in range(1, instance.size):
+        request = instance.request_of(node)
+        rows.append(row(instance.ids[node], instance.kind(node), request, points[node], node))
+    return csv_table.render(rows)
+
+
+def _check_texts(instance: Instance) -> None:
+    """Refuse ids that would come back as others: cells are stripped and know no types."""
+    end = () if instance.end_id in (None, instance.ids[0]) else (instance.end_id,)
+    for what, ids in (("node", (*instance.ids, *end)), ("request", instance.requests)):
+        texts = [str(user_id) for user_id in ids]
+        for text in texts:
+            if not text or text != text.strip():
+                raise InputError(f"a CSV file cannot hold the {what} id {text!r}")
+        if len(set(texts)) != len(texts):
+            raise InputError(f"a CSV file cannot tell {what} ids apart that differ in type only")
+    for kept in instance.attributes or ():
+        for column, text in kept.items():
+            if text != text.strip():
+                raise InputError(f"a CSV file cannot hold {column} {text!r}")
+
+
+# --- routes ------------------------------------------------------------------------------------
+
+
+def _looks_like_route(source: Source) -> bool:
+    try:
+        header = csv_table.header(source)
+        text = source.text
+    except InputError:
+        return False
+    words = [_word(_normal(name)) for name in header]
+    if "id" in words and len(header) > 1:
+        return "position" in words or not _looks_like_instance(source)
+    if len(header) > 1 or text.lstrip()[:1] in ("{", "["):
+        return False
+    # Other formats are lines of text too; only a file that says .csv may have ids with spaces.
+    lines = [line.strip() for line in text.splitlines()]
+    is_csv = source.name.lower().endswith((".csv", ".tsv"))
+    return is_csv or not any(re.search(r"[\s:;,]", line) for line in lines)
+
+
+def _parse_route(source: Source, instance: Instance) -> list[Id]:
+    table = csv_table.read(source)
+    words = [_word(_normal(name)) for name in table.header]
+    texts = []
+    if "id" in words:
+        column = words.index("id")
+    elif len(words) == 1:
+        column = 0
+        texts.append((1, table.header[0]))
+    else:
+        raise source.error("there is no column 'id'")
+    texts += [(row.line, row.cells[column]) for row in table.rows]
+    if "position" in words:
+        _check_order(table, words.index("position"))
+    route: list[Id] = []
+    for line, text in texts:
+        if not text:
+            raise source.error("the stop has no id", line)
+        node = instance.find(text)
+        route.append(text if node is None else instance.ids[node])
+    if not route:
+        raise source.error("the route is empty")
+    return route
+
+
+def _check_order(table: Table, column: int) -> None:
+    before = -np.inf
+    for row in table.rows:
+        position = table.number(row.cells[column], "position", row.line)
+        if position <= before:
+            raise table.source.error(
+                f"position {shown(position)} comes after {shown(before)}: the rows are not in the "
+                "order of the route",
+                row.line,
+            )
+        before = position
+
+
+def _render_route(evaluation: Evaluation, record: Mapping[str, object]) -> bytes:
+    instance = evaluation.instance
+    geographic = instance.metric is Metric.GREAT_CIRCLE
+    axes = ("lat", "lon") if geographic else ("x", "y")
+    located = instance.coordinates is not None
+    stacked = len(instance.variant.deliverable([1, 2])) == 1  # the order on board matters
+    columns = list(dict.fromkeys(c for kept in instance.attributes or () for c in kept))
+    taken = {*_IN_ROUTE, *axes}
+    # The user's own "position" or "leg" stands beside ours under a name of its own.
+    titles = [f"stop_{name}" if _word(_normal(name)) in taken else name for name in columns]
+    rows = [
+        [
+            *("position", "id", "kind", "request"),
+            *(axes if located else ()),
+            *("leg", "cumulative", "load"),
+            *(("stack",) if stacked else ()),
+            *titles,
+        ]
+    ]
+    for stop in evaluation.stops:
+        cells = [str(stop.position), str(stop.id), stop.kind]
+        cells.append("" if stop.request is None else str(stop.request))
+        if located:
+            point = stops.place(evaluation, stop)
+            pair = ("", "") if point is None else (shown(point[0]), shown(point[1]))
+            cells += pair[::-1] if geographic else pair
+        cells += [shown(stop.leg), shown(stop.cumulative), shown(stop.load)]
+        if stacked:
+            cells.append(" ".join(map(str, stop.stack)))
+        kept = stops.attributes(evaluation, stop)
+        rows.append([*cells, *(kept.get(column, "") for column in columns)])
+    return csv_table.render(rows)
+
+
+FORMAT = Format(
+    name="CSV of stops or requests",
+    suffixes=(".csv", ".tsv"),
+    recognises=_looks_like_instance,
+    parse=_parse,
+    render=_render,
+)
+ROUTE_FORMAT = RouteFormat(
+    name="CSV of stops",
+    suffixes=(".csv",),
+    recognises=_looks_like_route,
+    parse=_parse_route,
+    render=_render_route,
+)
