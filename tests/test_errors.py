@@ -12,7 +12,7 @@ def test_a_message_starts_with_file_and_line() -> None:
 
 
 def test_the_outer_source_is_named_only_where_none_was() -> None:
-    with pytest.raises(InputError, match="^outer: x"), located("outer"):
+    with pytest.raises(InputError, match=r"^outer: x"), located("outer"):
         raise InputError("x")
-    with pytest.raises(InputError, match="^inner:2: x"), located("outer"):
+    with pytest.raises(InputError, match=r"^inner:2: x"), located("outer"):
         raise InputError("x", "inner", 2)

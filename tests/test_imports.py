@@ -42,7 +42,9 @@ def test_every_package_has_its_place_in_the_order() -> None:
 
 
 def test_reading_and_judging_needs_neither_torch_nor_numba() -> None:
-    code = "import sys, n2s, n2s.cli.main; print({'torch', 'numba', 'matplotlib'} & set(sys.modules))"
+    code = (
+        "import sys, n2s, n2s.cli.main; print({'torch', 'numba', 'matplotlib'} & set(sys.modules))"
+    )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

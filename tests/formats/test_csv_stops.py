@@ -11,7 +11,8 @@ from formats.any_instance import floats
 from formats.mutate import mutated
 from n2s.errors import InputError, UnsupportedError
 from n2s.formats.base import Source
-from n2s.formats.csv_stops import FORMAT, ROUTE_FORMAT
+from n2s.formats.csv_route import FORMAT as ROUTE_FORMAT
+from n2s.formats.csv_stops import FORMAT
 from n2s.problem import Id, Instance, Metric, Rounding, Variant, evaluate
 
 
@@ -464,3 +465,27 @@ def test_damaged_routes_are_read_or_refused(data: bytes) -> None:
     ROUTE_FORMAT.recognises(source)
     with suppress(InputError):
         assert ROUTE_FORMAT.parse(source, read(STOPS))
+
+
+LIFO_TABLE = b"id,kind,request,x,y,variant\n0,depot,,0,0,\na,pickup,r,1,0,lifo\nb,delivery,r,2,0,LIFO\n"
+
+
+def test_a_table_may_name_its_loading_rule() -> None:
+    (instance,) = FORMAT.parse(Source("t.csv", LIFO_TABLE))
+    assert instance.variant is Variant.LIFO
+    assert instance.attributes is None
+    assert FORMAT.render is not None
+    (again,) = FORMAT.parse(Source("t.csv", FORMAT.render([instance])))
+    assert again.variant is Variant.LIFO
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (LIFO_TABLE.replace(b"LIFO", b"fifo"), r"t.csv:4: the variant is 'fifo', not one of"),
+        (LIFO_TABLE.replace(b"LIFO", b"pdtsp"), r"t.csv:4: the variant is 'pdtsp' here and 'lifo'"),
+    ],
+)
+def test_a_loading_rule_must_be_known_and_one(text: bytes, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        FORMAT.parse(Source("t.csv", text))

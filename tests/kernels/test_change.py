@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import numpy as np
-import oracles
 import pytest
 
+import oracles
 from kernels.test_tours import SIZES, draw
 from n2s import kernels
 from n2s.problem import Variant

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracles
 from n2s import kernels
 from n2s.kernels.rules import gap_labels
 from n2s.problem import Variant, random_tours

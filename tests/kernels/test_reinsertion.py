@@ -3,11 +3,11 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracles
 from kernels.test_tours import SIZES, draw
 from n2s import kernels
 from n2s.kernels.reinsertion import best_gaps, draw_gaps
@@ -158,9 +158,10 @@ def test_any_rule_that_can_be_written_as_labels_works(seed: int, n: int) -> None
 
     def first_in_first_out(candidate: list[int]) -> bool:
         loaded = [node for node in candidate if 0 < node <= n]
-        return oracles.is_feasible(candidate, n, Variant.PDTSP) and [
-            node - n for node in candidate if node > n
-        ] == loaded
+        return (
+            oracles.is_feasible(candidate, n, Variant.PDTSP)
+            and [node - n for node in candidate if node > n] == loaded
+        )
 
     request = int(rng.integers(1, n + 1))
     rest = oracles.without(tour, request)

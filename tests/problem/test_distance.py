@@ -46,6 +46,7 @@ def test_great_circle_takes_longitude_first() -> None:
 
 def test_tsplib_geo_truncates_to_kilometres_and_reads_minutes() -> None:
     """10.30 means 10 degrees 30 minutes: half a degree of meridian, 6378.388 * pi / 360 = 55.66 km,
-    plus 1, truncated: 56."""
+    plus 1, truncated: 56.
+    """
     assert between((10.0, 5.0), (10.30, 5.0), Metric.TSPLIB_GEO, Rounding.NONE) == 56.0
     assert between((10.0, 5.0), (10.0, 5.0), Metric.TSPLIB_GEO, Rounding.NONE) == 0.0

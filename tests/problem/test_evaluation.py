@@ -4,11 +4,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracles
 from n2s.errors import InputError
 from n2s.problem import Instance, Variant, evaluate, evaluate_nodes, generate
 
@@ -37,7 +37,9 @@ def test_the_table_of_stops(tiny: Instance) -> None:
     assert stops[5].stack == ("a",)
 
 
-@pytest.mark.parametrize("route", [[1, 4, 2, 5, 3, 6], [0, 1, 4, 2, 5, 3, 6], [1, 4, 2, 5, 3, 6, 0]])
+@pytest.mark.parametrize(
+    "route", [[1, 4, 2, 5, 3, 6], [0, 1, 4, 2, 5, 3, 6], [1, 4, 2, 5, 3, 6, 0]]
+)
 def test_the_depot_may_be_left_out_at_either_end(tiny: Instance, route: list[int]) -> None:
     evaluation = evaluate(tiny, route)
     assert evaluation.route == [0, 1, 4, 2, 5, 3, 6, 0]
@@ -99,7 +101,9 @@ def test_one_request(variant: Variant) -> None:
 
 
 @given(st.integers(1, 5), st.permutations(range(1, 11)), st.sampled_from(list(Variant)))
-def test_feasible_exactly_when_the_oracle_says_so(n: int, order: list[int], variant: Variant) -> None:
+def test_feasible_exactly_when_the_oracle_says_so(
+    n: int, order: list[int], variant: Variant
+) -> None:
     tour = [0, *(node for node in order if node <= 2 * n)]
     instance = generate(n, seed=1, variant=variant)[0]
     assert evaluate(instance, tour).feasible == oracles.is_feasible(tour, n, variant)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from n2s.errors import InputError
-from n2s.problem import Instance, Metric, Rounding, evaluate_nodes, generate
+from n2s.problem import Instance, Metric, Rounding, evaluate, evaluate_nodes, generate
 
 SQUARE = np.array([(0, 0), (3, 4), (0, 8)], dtype=float)  # 0 to 1: 5, 1 to 2: 5, 2 to 0: 8
 MATRIX = np.array([(0, 1, 2), (3, 0, 4), (5, 6, 0)], dtype=float)
@@ -49,6 +49,13 @@ def test_a_separate_end_is_the_way_back() -> None:
     assert evaluation.route == [0, 1, 2, "home"]
     assert instance.costs[0].tolist() == [0, 5, 8]
     assert instance.costs[:, 0].tolist() == [0, pytest.approx(34**0.5), 1]
+
+
+def test_an_end_without_an_id_is_called_end() -> None:
+    instance = Instance(coordinates=SQUARE, end=np.array([0.0, 9.0]))
+    route = evaluate_nodes(instance, [0, 1, 2]).route
+    assert route == [0, 1, 2, "end"]
+    assert evaluate(instance, route).feasible
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.booleans())
@@ -104,6 +111,7 @@ def test_stops_may_share_a_place_with_each_other_and_the_depot() -> None:
         ((1, 2, 4), [0, 1, 2]),  # a gap: numbered by node
         (("a", "b", "c"), [0, 1, 2]),
         ((5, 6, 7), [0, 1, 2]),
+        ((1, 2, 2**70), [0, 1, 2]),
     ],
 )
 def test_numbers_follow_whole_number_ids(ids: tuple[int | str, ...], expected: list[int]) -> None:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracles
 from n2s.errors import InputError
 from n2s.problem import Move, Variant, inverse, random_tour
 

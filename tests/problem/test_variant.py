@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import oracles
 import pytest
 
+import oracles
 from n2s.problem import Variant, random_tour, random_tours
 
 
@@ -11,7 +11,7 @@ def test_codes_are_distinct_and_known_to_the_kernels() -> None:
     from n2s.kernels import rules
 
     assert {variant.code for variant in Variant} == {0, 1}
-    assert (rules.PDTSP, rules.LIFO) == (Variant.PDTSP.code, Variant.LIFO.code)
+    assert (Variant.PDTSP.code, Variant.LIFO.code) == (rules.PDTSP, rules.LIFO)
 
 
 def test_what_may_be_delivered_next() -> None:
@@ -29,7 +29,7 @@ def test_random_tours_are_feasible(n: int, variant: Variant) -> None:
 
 
 def test_random_tours_reach_every_feasible_tour(variant: Variant) -> None:
-    """n = 2 has 6 feasible PDTSP tours and 4 LIFO tours (2! orders x Catalan number 2)."""
+    """N = 2 has 6 feasible PDTSP tours and 4 LIFO tours (2! orders x Catalan number 2)."""
     rng = np.random.default_rng(0)
     seen = {tuple(random_tour(2, variant, rng).tolist()) for _ in range(500)}
     assert seen == set(oracles.all_tours(2, variant))

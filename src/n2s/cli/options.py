@@ -11,7 +11,9 @@ import typer
 
 from n2s.problem import Instance, Variant
 
-InstanceFile = Annotated[Path, typer.Argument(metavar="FILE", help="An instance in any known format.")]
+InstanceFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="An instance in any known format.")
+]
 VariantOption = Annotated[
     Variant | None,
     typer.Option("--variant", help="Loading rule; overrides what the file says."),

@@ -62,6 +62,4 @@ def _distances(instance: Instance) -> str:
 def _end(instance: Instance) -> str:
     if instance.open_end:
         return "at any stop"
-    if instance.end_id is not None:
-        return str(instance.end_id)
-    return "elsewhere" if instance.end is not None else str(instance.ids[0])
+    return str(instance.ids[0] if instance.end_id is None else instance.end_id)

@@ -9,53 +9,34 @@ row whose request is called ``depot``, ``start`` or ``end`` fills the pickup col
 route that ends at its last stop, ``end`` without ``start`` one that begins at its first, and with
 none of them both. Latitude and longitude mean metres on the sphere, x and y the plane.
 
-Columns nobody here knows are kept with the stop and come out again beside the route. The loading
-rule is not part of the table: it reads as PDTSP until the caller says otherwise.
+A column ``variant`` may name the loading rule, in any row or all; without it the table is a PDTSP.
+Columns nobody here knows are kept with the stop and come out again beside the route.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from n2s.errors import InputError, UnsupportedError
 from n2s.formats import csv_table, open_depot, stops
 from n2s.formats.assemble import assemble
-from n2s.formats.base import Format, RouteFormat, Source, one
-from n2s.formats.csv_table import Table, shown
-from n2s.problem import Evaluation, Id, Instance, Metric, Rounding, Variant
-from n2s.problem.distance import FloatArray
-
-# Column names as they may be written; case, spaces and hyphens do not matter.
-SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "stop", "stop_id", "node", "node_id"),
-    "kind": ("kind", "type"),
-    "request": ("request", "request_id", "order", "order_id", "shipment", "shipment_id"),
-    "lat": ("lat", "latitude"),
-    "lon": ("lon", "lng", "long", "longitude"),
-    "x": ("x",),
-    "y": ("y",),
-    "load": ("load", "demand", "amount", "quantity"),
-}
-PREFIXES: Mapping[str, tuple[str, ...]] = {
-    "pickup": ("pickup_", "from_", "origin_"),
-    "delivery": ("delivery_", "dropoff_", "to_", "destination_"),
-}
-KINDS = {"pickup": "pickup", "delivery": "delivery", "dropoff": "delivery"} | {
-    kind: kind for kind in ("depot", "start", "end")
-}
-# A column that asks for more than this package does must not pass as a mere remark.
-CONSTRAINTS = re.compile(
-    r"(time_?window|tw_|earliest|latest|ready|due_|max_ride|max_travel|vehicle).*|"
-    r"tw|due|duedate|priority|skills?|capacity"
+from n2s.formats.base import Format, Source, one
+from n2s.formats.csv_columns import (
+    CONSTRAINTS,
+    KINDS,
+    PREFIXES,
+    SYNONYMS,
+    normal,
+    split_role,
+    word_of,
 )
+from n2s.formats.csv_table import Table, shown
+from n2s.problem import Id, Instance, Metric, Rounding, Variant
+from n2s.problem.distance import FloatArray
 
 _AXES = {"lat": ("lon", "lat"), "x": ("x", "y")}  # as an instance stores them
 _COORDINATES = ("lat", "lon", "x", "y")
-_IN_ROUTE = ("position", "id", "kind", "request", "leg", "cumulative", "load", "stack")
 
 
 @dataclass(frozen=True)
@@ -74,35 +55,14 @@ class _Row:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def _normal(name: str) -> str:
-    return re.sub(r"[\s-]+", "_", name.strip().lower())
-
-
-def _word(name: str) -> str:
-    """The column's name in this module's words; the name itself where it is none of them."""
-    for word, names in SYNONYMS.items():
-        if name in names:
-            return word
-    return name
-
-
-def _prefixed(name: str) -> tuple[str, str]:
-    """(``pickup``, ``delivery`` or nothing, the rest of the name)."""
-    for role, prefixes in PREFIXES.items():
-        for prefix in prefixes:
-            if name.startswith(prefix) and name != prefix:
-                return role, name.removeprefix(prefix)
-    return "", name
-
-
 def _columns(header: Sequence[str]) -> tuple[list[str], bool]:
     """What each column means, and whether there is a row per stop (else per request)."""
-    words = [_word(_normal(name)) for name in header]
+    words = [word_of(normal(name)) for name in header]
     found = []
     for name, word in zip(header, words, strict=True):
-        role, rest = _prefixed(_normal(name))
-        if role and _word(rest) in ("id", *_COORDINATES):
-            word = f"{role}_{_word(rest)}"
+        role, rest = split_role(normal(name))
+        if role and word_of(rest) in ("id", *_COORDINATES):
+            word = f"{role}_{word_of(rest)}"
         found.append("request" if word == "id" and "request" not in words else word)
     if any(f"{role}_{axis}" in found for role in PREFIXES for axis in _COORDINATES):
         return found, False
@@ -143,7 +103,7 @@ def _parse(source: Source) -> list[Instance]:
             )
     table = csv_table.read(source)
     prefixes = ("",) if per_stop else ("pickup_", "delivery_")
-    known = {*needed, "load", *(f"{prefix}id" for prefix in prefixes)}
+    known = {*needed, "load", "variant", *(f"{prefix}id" for prefix in prefixes)}
     both = {f"{prefix}{name}" for prefix in prefixes for name in _COORDINATES}
     for word in words:
         if words.count(word) > 1 and word:
@@ -153,12 +113,27 @@ def _parse(source: Source) -> list[Instance]:
     extra = [i for i, word in enumerate(words) if word and word not in known]
     _refuse_constraints(table, extra)
     read = _stop_rows if per_stop else _request_rows
-    return [_build(table, read(table, words, axis, extra), axis)]
+    return [_build(table, read(table, words, axis, extra), axis, _variant(table, words))]
+
+
+def _variant(table: Table, words: Sequence[str]) -> Variant:
+    """The loading rule that the table names: once, or in every row the same."""
+    found = None
+    for row in table.rows if "variant" in words else ():
+        text = row.cells[words.index("variant")].lower()
+        if text and text not in tuple(Variant):
+            raise table.source.error(
+                f"the variant is {text!r}, not one of {', '.join(Variant)}", row.line
+            )
+        if text and found not in (None, text):
+            raise table.source.error(f"the variant is {text!r} here and {found!r} above", row.line)
+        found = text or found
+    return Variant(found or Variant.PDTSP)
 
 
 def _refuse_constraints(table: Table, extra: Sequence[int]) -> None:
     for i in extra:
-        if CONSTRAINTS.fullmatch(_prefixed(_normal(table.header[i]))[1]):
+        if CONSTRAINTS.fullmatch(split_role(normal(table.header[i]))[1]):
             for row in table.rows:
                 if row.cells[i]:
                     raise UnsupportedError(
@@ -204,7 +179,7 @@ def _request_rows(table: Table, words: list[str], axis: str, extra: list[int]) -
             raise table.source.error("the row has no request id", row.line)
         kept: dict[str, dict[str, str]] = {"pickup": {}, "delivery": {}}
         for i in extra:
-            role, _ = _prefixed(_normal(table.header[i]))
+            role, _ = split_role(normal(table.header[i]))
             for one_of_both in (role,) if role else ("pickup", "delivery"):
                 if row.cells[i]:
                     kept[one_of_both][table.header[i]] = row.cells[i]
@@ -251,7 +226,7 @@ def _load(table: Table, cells: Mapping[str, str], line: int) -> float | None:
     return table.number(cells["load"], "load", line) if cells.get("load") else None
 
 
-def _build(table: Table, rows: list[_Row], axis: str) -> Instance:
+def _build(table: Table, rows: list[_Row], axis: str, variant: Variant) -> Instance:
     source = table.source
     places: dict[str, _Row] = {}
     pairs: dict[str, dict[str, _Row]] = {}
@@ -292,7 +267,7 @@ def _build(table: Table, rows: list[_Row], axis: str) -> Instance:
         end=1 if start is not None and end is not None else None,
         pairs=[(first + i, first + len(pairs) + i) for i in range(len(pairs))],
         name=source.stem,
-        variant=Variant.PDTSP,
+        variant=variant,
         coordinates=points,
         metric=Metric.GREAT_CIRCLE if axis == "lat" else Metric.EUCLIDEAN,
         requests=csv_table.as_ids(list(pairs)),
@@ -361,12 +336,12 @@ def _render(instances: Sequence[Instance]) -> bytes:
     _check_texts(instance)
     columns = list(dict.fromkeys(c for kept in instance.attributes or () for c in kept))
     for column in columns:
-        word = _word(_normal(column))
-        if word in SYNONYMS or not column or column != column.strip():
+        if word_of(normal(column)) in SYNONYMS or not column or column != column.strip():
             raise InputError(f"a CSV file cannot hold a further column named {column!r}")
-        if CONSTRAINTS.fullmatch(_prefixed(_normal(column))[1]):
+        if CONSTRAINTS.fullmatch(split_role(normal(column))[1]):
             raise InputError(f"a CSV file cannot hold {column!r}: it would read as a constraint")
     names = ("lat", "lon") if axis == "lat" else ("x", "y")
+    named = instance.variant is not Variant.PDTSP
 
     def row(user_id: Id, kind: str, request: int | None, point: FloatArray, node: int) -> list[str]:
         pair = [shown(value) for value in (point[::-1] if axis == "lat" else point)]
@@ -375,10 +350,13 @@ def _render(instances: Sequence[Instance]) -> bytes:
         if instance.loads is not None:
             picked = request is not None and kind == "pickup"
             cells.append(shown(instance.loads[node - 1]) if picked else "")
+        if named:
+            cells.append(instance.variant.value)
         kept = instance.attributes[node] if instance.attributes and node >= 0 else {}
         return [*cells, *(kept.get(column, "") for column in columns)]
 
-    header = ["id", "kind", "request", *names, *["load"] * (instance.loads is not None), *columns]
+    further = ["load"] * (instance.loads is not None) + ["variant"] * named
+    header = ["id", "kind", "request", *names, *further, *columns]
     rows = [header]
     separate = stops.separate_end(instance)
     end_id = (
@@ -414,109 +392,10 @@ def _check_texts(instance: Instance) -> None:
                 raise InputError(f"a CSV file cannot hold {column} {text!r}")
 
 
-# --- routes ------------------------------------------------------------------------------------
-
-
-def _looks_like_route(source: Source) -> bool:
-    try:
-        header = csv_table.header(source)
-        text = source.text
-    except InputError:
-        return False
-    words = [_word(_normal(name)) for name in header]
-    if "id" in words and len(header) > 1:
-        return "position" in words or not _looks_like_instance(source)
-    if len(header) > 1 or text.lstrip()[:1] in ("{", "["):
-        return False
-    # Other formats are lines of text too; only a file that says .csv may have ids with spaces.
-    lines = [line.strip() for line in text.splitlines()]
-    is_csv = source.name.lower().endswith((".csv", ".tsv"))
-    return is_csv or not any(re.search(r"[\s:;,]", line) for line in lines)
-
-
-def _parse_route(source: Source, instance: Instance) -> list[Id]:
-    table = csv_table.read(source)
-    words = [_word(_normal(name)) for name in table.header]
-    texts = []
-    if "id" in words:
-        column = words.index("id")
-    elif len(words) == 1:
-        column = 0
-        texts.append((1, table.header[0]))
-    else:
-        raise source.error("there is no column 'id'")
-    texts += [(row.line, row.cells[column]) for row in table.rows]
-    if "position" in words:
-        _check_order(table, words.index("position"))
-    route: list[Id] = []
-    for line, text in texts:
-        if not text:
-            raise source.error("the stop has no id", line)
-        node = instance.find(text)
-        route.append(text if node is None else instance.ids[node])
-    if not route:
-        raise source.error("the route is empty")
-    return route
-
-
-def _check_order(table: Table, column: int) -> None:
-    before = -np.inf
-    for row in table.rows:
-        position = table.number(row.cells[column], "position", row.line)
-        if position <= before:
-            raise table.source.error(
-                f"position {shown(position)} comes after {shown(before)}: the rows are not in the "
-                "order of the route",
-                row.line,
-            )
-        before = position
-
-
-def _render_route(evaluation: Evaluation, record: Mapping[str, object]) -> bytes:
-    instance = evaluation.instance
-    geographic = instance.metric is Metric.GREAT_CIRCLE
-    axes = ("lat", "lon") if geographic else ("x", "y")
-    located = instance.coordinates is not None
-    stacked = len(instance.variant.deliverable([1, 2])) == 1  # the order on board matters
-    columns = list(dict.fromkeys(c for kept in instance.attributes or () for c in kept))
-    taken = {*_IN_ROUTE, *axes}
-    # The user's own "position" or "leg" stands beside ours under a name of its own.
-    titles = [f"stop_{name}" if _word(_normal(name)) in taken else name for name in columns]
-    rows = [
-        [
-            *("position", "id", "kind", "request"),
-            *(axes if located else ()),
-            *("leg", "cumulative", "load"),
-            *(("stack",) if stacked else ()),
-            *titles,
-        ]
-    ]
-    for stop in evaluation.stops:
-        cells = [str(stop.position), str(stop.id), stop.kind]
-        cells.append("" if stop.request is None else str(stop.request))
-        if located:
-            point = stops.place(evaluation, stop)
-            pair = ("", "") if point is None else (shown(point[0]), shown(point[1]))
-            cells += pair[::-1] if geographic else pair
-        cells += [shown(stop.leg), shown(stop.cumulative), shown(stop.load)]
-        if stacked:
-            cells.append(" ".join(map(str, stop.stack)))
-        kept = stops.attributes(evaluation, stop)
-        rows.append([*cells, *(kept.get(column, "") for column in columns)])
-    return csv_table.render(rows)
-
-
 FORMAT = Format(
     name="CSV of stops or requests",
     suffixes=(".csv", ".tsv"),
     recognises=_looks_like_instance,
     parse=_parse,
     render=_render,
-)
-ROUTE_FORMAT = RouteFormat(
-    name="CSV of stops",
-    suffixes=(".csv",),
-    recognises=_looks_like_route,
-    parse=_parse_route,
-    render=_render_route,
 )

@@ -11,6 +11,7 @@ from typing import TypeVar
 from n2s.errors import InputError, located
 from n2s.formats import (
     carrabs,
+    csv_route,
     csv_stops,
     geojson,
     grubhub,
@@ -45,7 +46,7 @@ FORMATS: tuple[Format, ...] = (
 )
 ROUTE_FORMATS: tuple[RouteFormat, ...] = (
     json_solution.FORMAT,
-    csv_stops.ROUTE_FORMAT,
+    csv_route.FORMAT,
     tour.FORMAT,
     sol.FORMAT,
     geojson.FORMAT,

@@ -52,15 +52,15 @@ def _round(values: FloatArray, rounding: Rounding) -> FloatArray:
 
 def _euclidean(a: FloatArray, b: FloatArray) -> FloatArray:
     difference = a - b
-    return np.sqrt(np.square(difference).sum(-1))
+    return np.asarray(np.sqrt(np.square(difference).sum(-1)))
 
 
 def _manhattan(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.abs(a - b).sum(-1)
+    return np.asarray(np.abs(a - b).sum(-1))
 
 
 def _maximum(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.abs(a - b).max(-1)
+    return np.asarray(np.abs(a - b).max(-1))
 
 
 def _great_circle(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -71,7 +71,7 @@ def _great_circle(a: FloatArray, b: FloatArray) -> FloatArray:
         np.sin((lat_b - lat_a) / 2) ** 2
         + np.cos(lat_a) * np.cos(lat_b) * np.sin((lon_b - lon_a) / 2) ** 2
     )
-    return 2 * EARTH_RADIUS_METRES * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0)))
+    return np.asarray(2 * EARTH_RADIUS_METRES * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0))))
 
 
 def _tsplib_geo(a: FloatArray, b: FloatArray) -> FloatArray:

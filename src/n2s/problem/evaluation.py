@@ -210,7 +210,5 @@ def _stops(
         )
     if not instance.open_end:
         end = instance.ids[0] if instance.end_id is None else instance.end_id
-        if instance.end is not None and instance.end_id is None:
-            end = "end"
         stops.append(Stop(len(nodes), end, "end", None, legs[-1], cumulative[-1], load, ()))
     return stops

@@ -46,7 +46,7 @@ class Instance:
     end
         (2,) coordinates where the route ends, if that is not where it starts.
     end_id
-        The user's id of that place (also with a matrix whose column 0 leads there).
+        The user's id of that place (also with a matrix whose column 0 leads there); default "end".
     open_start, open_end
         The route may begin (end) at any stop: arcs out of (into) the depot cost nothing.
     attributes
@@ -76,6 +76,8 @@ class Instance:
                 object.__setattr__(self, name, _frozen(value, name))
         size = self._check_shapes()
         object.__setattr__(self, "ids", tuple(self.ids) or tuple(range(size)))
+        if self.end is not None and self.end_id is None:
+            object.__setattr__(self, "end_id", "end")
         object.__setattr__(self, "requests", tuple(self.requests) or tuple(range(1, size // 2 + 1)))
         self._check_ids(size)
         self._check_numbers()
@@ -119,10 +121,11 @@ class Instance:
         any other ids (words, numbers with gaps) are numbered by node.
         """
         ids = self.ids
-        if all(type(user_id) is int for user_id in ids):
-            order = np.array(ids, dtype=np.int64)
-            if order.min() in (0, 1) and order.max() - order.min() == self.size - 1:
-                return order - order.min()
+        whole = [user_id for user_id in ids if type(user_id) is int]
+        if len(whole) == self.size and min(whole) in (0, 1):
+            first = min(whole)
+            if max(whole) - first == self.size - 1:
+                return np.array([user_id - first for user_id in whole], dtype=np.int64)
         return np.arange(self.size, dtype=np.int64)
 
     def kind(self, node: int) -> str:
@@ -201,7 +204,9 @@ class Instance:
                 f"the distance matrix has {len(self.matrix)} rows but there are {size} coordinates"
             )
         if size < 3:
-            raise InputError(f"an instance needs a depot and at least one request, not {size} nodes")
+            raise InputError(
+                f"an instance needs a depot and at least one request, not {size} nodes"
+            )
         if size % 2 == 0:
             raise InputError(
                 f"a depot and pickup-delivery pairs make an odd number of nodes, not {size}"

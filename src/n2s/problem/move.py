@@ -36,9 +36,7 @@ class Move:
                 raise InputError(f"node {node} is not in the tour without request {self.request}")
         places = inverse(tour)
         if places[self.pickup_after] > places[self.delivery_after]:
-            raise InputError(
-                f"the delivery of request {self.request} would come before its pickup"
-            )
+            raise InputError(f"the delivery of request {self.request} would come before its pickup")
         moved: list[int] = []
         for node in rest.tolist():
             moved.append(node)

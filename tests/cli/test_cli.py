@@ -1,0 +1,174 @@
+"""The real command in a real process: output, exit codes, files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import n2s
+
+N2S = Path(sys.executable).parent / "n2s"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+# Depot and two requests on a line: 0 -1- p1 -1- p2 -1- d1 -1- d2, cost there and back 8.
+LINE = """id,kind,request,x,y,load
+0,depot,,0,0,
+p1,pickup,first,1,0,2
+p2,pickup,second,2,0,1
+d1,delivery,first,3,0,2
+d2,delivery,second,4,0,1
+"""
+
+
+def run(*arguments: object, code: int = 0) -> str:
+    """Run ``n2s``, expect an exit code, return what it printed."""
+    result = subprocess.run(
+        [str(N2S), *map(str, arguments)], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout if code != 2 else result.stderr
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Path:
+    path = tmp_path / "line.csv"
+    path.write_text(LINE)
+    return path
+
+
+def test_generate_writes_the_documented_instances(tmp_path: Path) -> None:
+    out = tmp_path / "set.npz"
+    printed = run(
+        "generate", "--requests", 50, "--count", 3, "--seed", 7, "--variant", "lifo", "--json", out
+    )
+    summary = json.loads(printed)
+    assert summary == {"file": str(out), "count": 3, "nodes": 101, "variant": "lifo"}
+    instances = n2s.read_many(out)
+    expected = np.random.default_rng(7).random((3, 101, 2))
+    assert all((i.coordinates == e).all() for i, e in zip(instances, expected, strict=True))
+    assert instances[0].variant is n2s.Variant.LIFO
+
+
+def test_generate_says_which_formats_hold_many(tmp_path: Path) -> None:
+    out = tmp_path / "set.pdtsp"
+    message = run("generate", "--requests", 2, "--count", 3, out, code=2)
+    assert "one instance, not 3" in message
+    assert not out.exists()
+
+
+def test_validate_tells_what_is_in_a_file(line: Path) -> None:
+    report = json.loads(run("validate", line, "--json"))
+    assert report["valid"] is True
+    assert (report["nodes"], report["requests"], report["variant"]) == (5, 2, "pdtsp")
+    assert report["distances"] == "euclidean"
+    assert report["total load"] == 3.0
+    assert "valid" in run("validate", line, EXAMPLES / "city.csv")
+
+
+def test_evaluate_prints_cost_and_stops(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.json"
+    route.write_text('["p1", "p2", "d1", "d2"]')
+    verdict = json.loads(run("evaluate", line, route, "--json"))
+    assert verdict["feasible"] is True
+    assert verdict["cost"] == 8
+    assert verdict["route"] == [0, "p1", "p2", "d1", "d2", 0] or verdict["route"][0] == "0"
+    assert [stop["load"] for stop in verdict["stops"]] == [0, 2, 3, 1, 0, 0]
+    table = run("evaluate", line, route)
+    assert "feasible, cost 8" in table
+
+
+def test_an_infeasible_route_exits_with_1_and_names_the_request(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.json"
+    route.write_text('["p1", "p2", "d1", "d2"]')
+    printed = run("evaluate", line, route, "--variant", "lifo", "--json", code=1)
+    violations = json.loads(printed)["violations"]
+    assert [(v["rule"], v["request"], v["positions"]) for v in violations] == [
+        ("lifo", "first", [1, 2, 3])
+    ]
+    assert "infeasible" in run("evaluate", line, route, "--variant", "lifo", code=1)
+
+
+def test_evaluate_writes_the_route_in_every_format(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.csv"
+    route.write_text("id\np1\nd1\np2\nd2\n")
+    outputs = [tmp_path / f"out.{suffix}" for suffix in ("json", "csv", "geojson", "tour", "sol")]
+    run("evaluate", line, route, *(part for out in outputs for part in ("-o", out)))
+    for out in outputs:
+        assert out.exists()
+        if out.suffix != ".geojson":
+            # 0 -> 1 -> 3 -> 2 -> 4 -> 0: 1 + 2 + 1 + 2 + 4
+            assert json.loads(run("evaluate", line, out, "--json"))["cost"] == 10
+
+
+def test_convert_keeps_the_instance(line: Path, tmp_path: Path) -> None:
+    out = tmp_path / "line.json"
+    run("convert", line, out, "--variant", "lifo")
+    before, after = n2s.read(line), n2s.read(out)
+    assert after.variant is n2s.Variant.LIFO
+    assert after.ids == before.ids
+    assert after.requests == before.requests
+    assert (after.costs == before.costs).all()
+
+
+def test_convert_takes_one_of_a_set(tmp_path: Path) -> None:
+    many, one = tmp_path / "set.npz", tmp_path / "one.json"
+    n2s.write(n2s.generate(3, count=4, seed=1), many)
+    run("convert", many, one, "--index", 2)
+    assert (n2s.read(one).costs == n2s.read_many(many)[2].costs).all()
+    assert "no instance 4 among 4" in run("convert", many, one, "--index", 4, code=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("empty.csv", "", "the file is empty"),
+        ("odd.unknown", "hello", "none of the known formats"),
+        ("a.json", '{"requests": [', "a.json:1"),
+        ("a.csv", LINE.replace("d2,delivery,second,4,0,1\n", ""), "second"),
+        ("a.csv", LINE.replace("3,0,2", "nan,0,2"), "a.csv"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    tmp_path: Path, name: str, content: str, sentence: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    message = run("validate", path, code=2)
+    assert message.startswith("n2s: ")
+    assert len(message.strip().splitlines()) == 1
+    assert name in message
+    assert sentence in message
+
+
+def test_a_missing_file_and_an_unwritable_one(line: Path, tmp_path: Path) -> None:
+    assert "cannot be read (No such file" in run("validate", tmp_path / "none.csv", code=2)
+    assert "cannot be written" in run("convert", line, tmp_path / "no" / "x.json", code=2)
+
+
+def test_a_failed_conversion_leaves_the_old_file_alone(line: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("precious")
+    bad = tmp_path / "bad.csv"
+    bad.write_text(LINE.replace("first", "second"))
+    run("convert", bad, out, code=2)
+    assert out.read_text() == "precious"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "line.csv", "out.json"]
+
+
+def test_a_stop_of_another_instance_is_bad_input(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.json"
+    route.write_text('["p1", "x9"]')
+    assert "'x9'" in run("evaluate", line, route, code=2)
+
+
+def test_help_names_every_command() -> None:
+    printed = run("--help")
+    for command in ("generate", "convert", "validate", "evaluate"):
+        assert command in printed
+    assert run("--version").strip() == f"n2s {n2s.__version__}"

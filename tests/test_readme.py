@@ -1,0 +1,40 @@
+"""What README and docs show is run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import n2s
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        result = subprocess.run(
+            [sys.executable, "-c", block], capture_output=True, text=True, cwd=ROOT, timeout=120
+        )
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith("True ")
+
+
+def test_the_csv_of_the_readme_is_the_start_of_the_example() -> None:
+    text = (ROOT / "README.md").read_text()
+    block = re.search(r"```\n(request_id,.*?)```", text, re.DOTALL)
+    assert block is not None
+    rows = block.group(1).splitlines()
+    assert [row.split(",")[:5] for row in rows] == [
+        row.split(",")[:5]
+        for row in (ROOT / "examples" / "city.csv").read_text().splitlines()[: len(rows)]
+    ]
+
+
+def test_the_version_is_said_once_and_the_same(tmp_path: Path) -> None:
+    project = (ROOT / "pyproject.toml").read_text()
+    assert f'version = "{n2s.__version__}"' in project
+    assert f"version: {n2s.__version__}" in (ROOT / "CITATION.cff").read_text()
