@@ -20,7 +20,10 @@ from rich.table import Table
 
 import n2s
 from n2s import kernels
+from n2s.formats.stops import place
 from n2s.problem import Evaluation, evaluate_nodes, random_tour
+
+MARKERS = {"start": "s", "pickup": "^", "delivery": "v", "end": "s"}
 
 
 def improve(instance: n2s.Instance, steps: int, seed: int) -> tuple[Evaluation, Evaluation]:
@@ -55,18 +58,17 @@ def draw(evaluation: Evaluation, path: Path) -> None:
     from matplotlib import pyplot as plt
 
     instance = evaluation.instance
-    points = instance.coordinates
-    if points is None:
-        return
+    places = [(stop, place(evaluation, stop)) for stop in evaluation.stops]
     figure, axes = plt.subplots(figsize=(8, 7))
-    line = points[[*evaluation.nodes, *([] if instance.open_end else [0])]]
+    line = np.array([point for _, point in places if point is not None])
     axes.plot(*line.T, color="0.6", linewidth=1, zorder=1)
-    colours = plt.get_cmap("hsv")(np.linspace(0, 1, instance.n, endpoint=False))
-    axes.scatter(*points[1 : instance.n + 1].T, c=colours, marker="^", s=60, label="pickup")
-    axes.scatter(*points[instance.n + 1 :].T, c=colours, marker="v", s=60, label="delivery")
-    axes.scatter(*points[0], c="black", marker="s", s=80, label="depot")
+    palette = plt.get_cmap("hsv")(np.linspace(0, 1, instance.n, endpoint=False))
+    colours = dict(zip(instance.requests, palette, strict=True))
+    for stop, point in places:
+        if point is not None:
+            colour = colours.get(stop.request, "black")
+            axes.scatter(*point, color=colour, marker=MARKERS[stop.kind], s=60)
     axes.set_title(f"{instance.name} ({instance.variant}): {evaluation.cost:,.1f}")
-    axes.legend()
     figure.savefig(path, dpi=100, bbox_inches="tight")
     plt.close(figure)
 
@@ -103,9 +105,11 @@ def main() -> None:
     Console().print(table)
     arguments.out.mkdir(parents=True, exist_ok=True)
     record = {"method": "heat bath", "steps": arguments.steps, "seed": arguments.seed}
-    for suffix in ("json", "csv", "geojson"):
+    for suffix in ("json", "csv"):
         n2s.write_route(best, arguments.out / f"route.{suffix}", record)
-    draw(best, arguments.out / "route.png")
+    if instance.coordinates is not None:  # a bare matrix has no map
+        n2s.write_route(best, arguments.out / "route.geojson", record)
+        draw(best, arguments.out / "route.png")
     verdict = "feasible" if best.feasible else "INFEASIBLE"
     print(
         f"random start {start.cost:,.1f} -> best {best.cost:,.1f} ({verdict}) after "

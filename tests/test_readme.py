@@ -38,3 +38,9 @@ def test_the_version_is_said_once_and_the_same(tmp_path: Path) -> None:
     project = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{n2s.__version__}"' in project
     assert f"version: {n2s.__version__}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"

@@ -164,7 +164,43 @@ def test_a_failed_conversion_leaves_the_old_file_alone(line: Path, tmp_path: Pat
 def test_a_stop_of_another_instance_is_bad_input(line: Path, tmp_path: Path) -> None:
     route = tmp_path / "route.json"
     route.write_text('["p1", "x9"]')
-    assert "'x9'" in run("evaluate", line, route, code=2)
+    message = run("evaluate", line, route, code=2)
+    assert "'x9'" in message
+    assert "route.json" in message
+
+
+def test_one_bad_file_does_not_hide_the_others(line: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("id\n")
+    result = subprocess.run(
+        [N2S, "validate", line, bad, EXAMPLES / "city.csv", "--json"],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 2
+    assert [report["valid"] for report in json.loads(result.stdout)] == [True, False, True]
+    assert "bad.csv" in result.stderr
+
+
+def test_a_set_of_instances_asks_which(tmp_path: Path) -> None:
+    many, route = tmp_path / "set.npz", tmp_path / "route.json"
+    n2s.write(n2s.generate(1, count=2, seed=1), many)
+    route.write_text("[1, 2]")
+    assert "holds 2 instances: say --index" in run("evaluate", many, route, code=2)
+    cost = json.loads(run("evaluate", many, route, "--index", 1, "--json"))["cost"]
+    assert cost == pytest.approx(n2s.evaluate(n2s.read_many(many)[1], [1, 2]).cost)
+
+
+def test_convert_does_not_replace_its_own_input(line: Path) -> None:
+    assert "would replace the file" in run("convert", line, line, code=2)
+    assert line.read_text() == LINE
+
+
+def test_the_suffix_of_lkh_files_says_the_loading_rule(line: Path, tmp_path: Path) -> None:
+    out = tmp_path / "line.pdtspl"
+    assert "a .pdtspl file holds lifo" in run("convert", line, out, code=2)
+    run("convert", line, out, "--variant", "lifo")
+    assert "PDTSPL" in out.read_text()
 
 
 def test_help_names_every_command() -> None:

@@ -467,7 +467,9 @@ def test_damaged_routes_are_read_or_refused(data: bytes) -> None:
         assert ROUTE_FORMAT.parse(source, read(STOPS))
 
 
-LIFO_TABLE = b"id,kind,request,x,y,variant\n0,depot,,0,0,\na,pickup,r,1,0,lifo\nb,delivery,r,2,0,LIFO\n"
+LIFO_TABLE = (
+    b"id,kind,request,x,y,variant\n0,depot,,0,0,\na,pickup,r,1,0,lifo\nb,delivery,r,2,0,LIFO\n"
+)
 
 
 def test_a_table_may_name_its_loading_rule() -> None:
@@ -482,10 +484,19 @@ def test_a_table_may_name_its_loading_rule() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (LIFO_TABLE.replace(b"LIFO", b"fifo"), r"t.csv:4: the variant is 'fifo', not one of"),
+        (LIFO_TABLE.replace(b"LIFO", b"fastest"), r"t.csv:4: the variant is 'fastest', not one of"),
         (LIFO_TABLE.replace(b"LIFO", b"pdtsp"), r"t.csv:4: the variant is 'pdtsp' here and 'lifo'"),
     ],
 )
 def test_a_loading_rule_must_be_known_and_one(text: bytes, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         FORMAT.parse(Source("t.csv", text))
+
+
+@pytest.mark.parametrize(
+    "column", ["deadline", "pickup_time", "window_start", "deliver_by", "max_load", "Driver"]
+)
+def test_a_column_that_asks_for_more_is_refused(column: str) -> None:
+    text = f"id,kind,request,x,y,{column}\n0,depot,,0,0,\na,pickup,r,1,0,9\nb,delivery,r,2,0,\n"
+    with pytest.raises(UnsupportedError, match=f"t.csv:3: the column '{column}'"):
+        FORMAT.parse(Source("t.csv", text.encode()))

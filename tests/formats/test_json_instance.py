@@ -140,7 +140,7 @@ def test_several_instances() -> None:
         (changed("requests.0.pickup.id", "depot"), "node id 'depot' occurs twice"),
         (changed("requests.0.load", 2), "requests[1].load is missing, but other requests have"),
         (changed("requests.0.pickup.attributes", {"a": 1}), "pickup.attributes.a must be a text"),
-        (changed("variant", "fifo"), "variant must be one of pdtsp, lifo, not 'fifo'"),
+        (changed("variant", "fastest"), "variant must be one of pdtsp, lifo, not 'fastest'"),
         (changed("metric", "great_circle"), "so coordinates must be called lat and lon"),
         (changed("rounding", 1), "rounding must be one of"),
         (changed("name", 1), "name must be a text"),

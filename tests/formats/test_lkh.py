@@ -50,7 +50,7 @@ LOADED = (
 
 def parse(text: str | bytes, name: str = "five.pdtspl") -> Instance:
     data = text if isinstance(text, bytes) else text.encode()
-    (instance,) = lkh.FORMAT.parse(Source(name, data))
+    (instance,) = lkh.parse(Source(name, data))
     return instance
 
 

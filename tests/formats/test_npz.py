@@ -140,7 +140,10 @@ GOOD = np.random.default_rng(0).random((2, 3, 2))
         (archive(coordinates=GOOD, matrices=np.zeros((2, 3, 4))), "'matrices' must be (2, 3, 3)"),
         (archive(coordinates=GOOD, loads=np.zeros((2, 2))), "'loads' must be (2, 1)"),
         (archive(coordinates=GOOD, open_end=np.zeros(2)), "'open_end' must be (2,) of bool"),
-        (archive(coordinates=GOOD, variant=np.array("fifo")), "variant must be one of pdtsp, lifo"),
+        (
+            archive(coordinates=GOOD, variant=np.array("fastest")),
+            "variant must be one of pdtsp, lifo",
+        ),
         (archive(coordinates=GOOD, variant=1), "'variant' must be a single text"),
         (archive(coordinates=GOOD, names=np.array('["a"')), "this is not JSON"),
         (archive(coordinates=GOOD, names=np.array("[1]")), "'names' holds 1 where"),

@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from n2s import formats
-from n2s.cli.options import InstanceFile, JsonOption, VariantOption, with_variant
+from n2s.cli.options import (
+    IndexOption,
+    InstanceFile,
+    JsonOption,
+    VariantOption,
+    pick,
+    with_variant,
+)
 from n2s.errors import InputError
 
 
@@ -17,17 +24,15 @@ def convert(
     file: InstanceFile,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The suffix says which format.")],
     variant: VariantOption = None,
-    index: Annotated[
-        int | None, typer.Option(help="Take only this instance of a set, counted from 0.")
-    ] = None,
+    index: IndexOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Convert an instance file into another format."""
+    if out.exists() and out.samefile(file):
+        raise InputError("the result would replace the file it is made from", str(out))
     instances = with_variant(formats.read_many(file), variant)
     if index is not None:
-        if not 0 <= index < len(instances):
-            raise InputError(f"there is no instance {index} among {len(instances)}", str(file))
-        instances = [instances[index]]
+        instances = [pick(instances, index, file)]
     formats.write(instances, out)
     if as_json:
         typer.echo(json.dumps({"file": str(out), "count": len(instances)}))

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from n2s import formats, problem
-from n2s.cli.options import InstanceFile, JsonOption, VariantOption, with_variant
+from n2s.cli.options import (
+    IndexOption,
+    InstanceFile,
+    JsonOption,
+    VariantOption,
+    pick,
+    with_variant,
+)
+from n2s.errors import located
 from n2s.formats.json_solution import as_dict
 from n2s.problem import Evaluation
 
 INFEASIBLE = 1
+WIDE = 200
 
 
 def evaluate(
@@ -22,6 +32,7 @@ def evaluate(
         Path, typer.Argument(metavar="SOLUTION", help="A route: .sol, .tour, .json or .csv.")
     ],
     variant: VariantOption = None,
+    index: IndexOption = None,
     output: Annotated[
         list[Path] | None,
         typer.Option("--output", "-o", help="Write the route: .json .csv .geojson .tour .sol."),
@@ -29,8 +40,9 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Judge a route: feasibility, cost, violations and a table of its stops."""
-    instance = with_variant([formats.read(file)], variant)[0]
-    evaluation = problem.evaluate(instance, formats.read_route(solution, instance))
+    instance = pick(with_variant(formats.read_many(file), variant), index, file)
+    with located(str(solution)):
+        evaluation = problem.evaluate(instance, formats.read_route(solution, instance))
     for path in output or ():
         formats.write_route(evaluation, path, {})
     if as_json:
@@ -47,13 +59,15 @@ def _print(evaluation: Evaluation) -> None:
     from rich.text import Text
 
     instance = evaluation.instance
-    console = Console()
+    # Into a pipe or file nothing is cut off, however long the ids are.
+    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     stacked = any(stop.stack for stop in evaluation.stops)
     table = Table(title=Text(f"{instance.name} ({instance.variant})"))
     for column in ("position", "id", "kind", "request", "leg", "cumulative", "load"):
-        table.add_column(column, justify="right" if column not in ("id", "kind") else "left")
+        justify: Literal["left", "right"] = "left" if column in ("id", "kind") else "right"
+        table.add_column(column, justify=justify, overflow="fold")
     if stacked:
-        table.add_column("stack, top last")
+        table.add_column("stack, top last", overflow="fold")
     for stop in evaluation.stops:
         row = [
             str(stop.position),

@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 app = typer.Typer(
     name="n2s",
-    help="Solve and study pickup-and-delivery routing problems (PDTSP and PDTSP-LIFO).",
+    help="Pickup-and-delivery routing problems: PDTSP and PDTSP-LIFO.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from n2s.errors import InputError
 from n2s.problem import Instance, Variant
 
 InstanceFile = Annotated[
@@ -18,7 +19,23 @@ VariantOption = Annotated[
     Variant | None,
     typer.Option("--variant", help="Loading rule; overrides what the file says."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+IndexOption = Annotated[
+    int | None, typer.Option("--index", help="Take this instance of a set, counted from 0.")
+]
+
+
+def pick(instances: Sequence[Instance], index: int | None, file: Path) -> Instance:
+    """The instance asked for, or the only one."""
+    if index is None:
+        if len(instances) > 1:
+            raise InputError(f"the file holds {len(instances)} instances: say --index", str(file))
+        index = 0
+    if not 0 <= index < len(instances):
+        raise InputError(f"there is no instance {index} among {len(instances)}", str(file))
+    return instances[index]
 
 
 def with_variant(instances: Sequence[Instance], variant: Variant | None) -> list[Instance]:

@@ -10,7 +10,10 @@ import typer
 
 from n2s import formats
 from n2s.cli.options import JsonOption, VariantOption, with_variant
-from n2s.problem import Instance
+from n2s.errors import N2SError
+from n2s.problem import Instance, Variant
+
+BAD_INPUT = 2
 
 
 def validate(
@@ -19,15 +22,27 @@ def validate(
     as_json: JsonOption = False,
 ) -> None:
     """Check instance files and say what they hold."""
-    reports = [_report(path, with_variant(formats.read_many(path), variant)) for path in files]
+    reports = [_checked(path, variant) for path in files]
     if as_json:
         typer.echo(json.dumps(reports[0] if len(reports) == 1 else reports))
-        return
     for report in reports:
-        typer.echo(f"{report['file']}: valid")
-        for key, value in report.items():
-            if key not in ("file", "valid"):
-                typer.echo(f"  {key}: {value}")
+        if not report["valid"]:
+            typer.echo(f"n2s: {report['error']}", err=True)
+        elif not as_json:
+            typer.echo(f"{report['file']}: valid")
+            for key, value in report.items():
+                if key not in ("file", "valid"):
+                    typer.echo(f"  {key}: {value}")
+    if not all(report["valid"] for report in reports):
+        raise typer.Exit(BAD_INPUT)
+
+
+def _checked(path: Path, variant: Variant | None) -> dict[str, Any]:
+    """What is in a file, or what is wrong with it: one bad file does not hide the others."""
+    try:
+        return _report(path, with_variant(formats.read_many(path), variant))
+    except N2SError as error:
+        return {"file": str(path), "valid": False, "error": str(error)}
 
 
 def _report(path: Path, instances: list[Instance]) -> dict[str, Any]:

@@ -34,7 +34,9 @@ class Source:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
-            raise InputError("this is not a text file in UTF-8", self.name, line) from None
+            raise InputError(
+                "this is not a text file in UTF-8 (save it with that encoding)", self.name, line
+            ) from None
 
     def lines(self) -> list[tuple[int, str]]:
         """(line number from 1, stripped line) of every line that is not blank."""

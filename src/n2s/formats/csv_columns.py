@@ -24,10 +24,13 @@ PREFIXES: Mapping[str, tuple[str, ...]] = {
 KINDS = {"pickup": "pickup", "delivery": "delivery", "dropoff": "delivery"} | {
     kind: kind for kind in ("depot", "start", "end")
 }
-# A column that asks for more than this package does must not pass as a mere remark.
-CONSTRAINTS = re.compile(
-    r"(time_?window|tw_|earliest|latest|ready|due_|max_ride|max_travel|vehicle).*|"
-    r"tw|due|duedate|priority|skills?|capacity"
+# A column that asks for more than this package does must not pass as a mere remark. Any of these
+# words in its name makes it such a column, if it holds anything.
+CONSTRAINT_WORDS = frozenset(
+    {"time", "times", "window", "windows", "timewindow", "tw", "deadline", "due", "duedate"}
+    | {"earliest", "latest", "ready", "open", "opens", "close", "closes", "before", "after", "by"}
+    | {"until", "duration", "service", "priority", "skill", "skills", "vehicle", "vehicles"}
+    | {"driver", "capacity", "max", "maximum"}
 )
 
 
@@ -50,3 +53,9 @@ def split_role(name: str) -> tuple[str, str]:
             if name.startswith(prefix) and name != prefix:
                 return role, name.removeprefix(prefix)
     return "", name
+
+
+def is_constraint(name: str) -> bool:
+    """Whether a column's name speaks of times, limits, skills or vehicles."""
+    _, rest = split_role(normal(name))
+    return not CONSTRAINT_WORDS.isdisjoint(rest.split("_"))

@@ -23,10 +23,10 @@ from n2s.formats import csv_table, open_depot, stops
 from n2s.formats.assemble import assemble
 from n2s.formats.base import Format, Source, one
 from n2s.formats.csv_columns import (
-    CONSTRAINTS,
     KINDS,
     PREFIXES,
     SYNONYMS,
+    is_constraint,
     normal,
     split_role,
     word_of,
@@ -99,7 +99,9 @@ def _parse(source: Source) -> list[Instance]:
     for word in needed:
         if word not in words:
             raise source.error(
-                f"the column {word!r} is missing from {', '.join(filter(None, header))}"
+                f"the column {word!r} is missing (a row per request needs request_id, pickup_lat, "
+                "pickup_lon, delivery_lat, delivery_lon; a row per stop id, kind, request, lat, lon; "
+                f"or x, y): there are {', '.join(filter(None, header))}"
             )
     table = csv_table.read(source)
     prefixes = ("",) if per_stop else ("pickup_", "delivery_")
@@ -133,11 +135,12 @@ def _variant(table: Table, words: Sequence[str]) -> Variant:
 
 def _refuse_constraints(table: Table, extra: Sequence[int]) -> None:
     for i in extra:
-        if CONSTRAINTS.fullmatch(split_role(normal(table.header[i]))[1]):
+        if is_constraint(table.header[i]):
             for row in table.rows:
                 if row.cells[i]:
                     raise UnsupportedError(
-                        f"the column {table.header[i]!r} asks for something that is not supported",
+                        f"the column {table.header[i]!r} asks for something that a CSV file cannot say "
+                        "or this package cannot do",
                         table.source.name,
                         row.line,
                     )
@@ -338,7 +341,7 @@ def _render(instances: Sequence[Instance]) -> bytes:
     for column in columns:
         if word_of(normal(column)) in SYNONYMS or not column or column != column.strip():
             raise InputError(f"a CSV file cannot hold a further column named {column!r}")
-        if CONSTRAINTS.fullmatch(split_role(normal(column))[1]):
+        if is_constraint(column):
             raise InputError(f"a CSV file cannot hold {column!r}: it would read as a constraint")
     names = ("lat", "lon") if axis == "lat" else ("x", "y")
     named = instance.variant is not Variant.PDTSP

@@ -7,12 +7,12 @@ delivery in the last column, a delivery its pickup in the one before, the depot 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from n2s.errors import UnsupportedError
+from n2s.errors import InputError, UnsupportedError
 from n2s.formats import tsplib
 from n2s.formats.assemble import assemble
 from n2s.formats.base import Format, Source, one
@@ -97,14 +97,16 @@ def render(instances: Sequence[Instance]) -> bytes:
     UnsupportedError
         For a LIFO instance with a capacity, which LKH-3 would not heed.
     """
-    instance = one(instances, FORMAT.name)
+    instance = one(instances, "LKH-3")
     if instance.variant is Variant.LIFO and instance.capacity is not None:
         raise UnsupportedError(
             "LKH-3 ignores loads with LIFO loading (PDTSPL), so the capacity cannot be written"
         )
+    types = {variant: name for name, variant in TYPES.items()}
+    if instance.variant not in types:
+        raise UnsupportedError(f"LKH-3 has no type for {instance.variant} loading here")
     order = np.argsort(instance.numbers)  # node by number
     kind = _weight_type(instance)
-    types = {variant: name for name, variant in TYPES.items()}
     lines = [f"NAME : {' '.join(instance.name.split())}"] if instance.name.split() else []
     lines += [f"TYPE : {types[instance.variant]}", f"DIMENSION : {instance.size}"]
     if instance.capacity is not None:
@@ -254,4 +256,22 @@ def _row(instance: Instance, node: int) -> str:
     return f"{number[node]} {tsplib.written(-load)} 0 0 0 {number[request]} 0"
 
 
-FORMAT = Format("LKH-3", (".pdtsp", ".pdtspl", ".pdtspf"), recognises, parse, render)
+def _as_type(suffix: str, variant: Variant) -> Callable[[Sequence[Instance]], bytes]:
+    """A writer for one suffix, which says the type and must not contradict the instance."""
+
+    def write(instances: Sequence[Instance]) -> bytes:
+        for instance in instances:
+            if instance.variant is not variant:
+                raise InputError(
+                    f"a {suffix} file holds {variant} instances, and this one is {instance.variant}"
+                )
+        return render(instances)
+
+    return write
+
+
+FORMATS = (
+    Format("LKH-3", (".pdtsp",), recognises, parse, _as_type(".pdtsp", Variant.PDTSP)),
+    Format("LKH-3", (".pdtspl",), recognises, parse, _as_type(".pdtspl", Variant.LIFO)),
+    Format("LKH-3", (".pdtspf",), recognises, parse),  # read to say that it is not supported
+)

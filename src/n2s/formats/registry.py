@@ -38,7 +38,7 @@ FORMATS: tuple[Format, ...] = (
     csv_stops.FORMAT,
     npz.FORMAT,
     pkl.FORMAT,
-    lkh.FORMAT,
+    *lkh.FORMATS,
     tsppdlib.TSP_FORMAT,
     carrabs.FORMAT,
     grubhub.FORMAT,
@@ -57,7 +57,7 @@ def read(path: str | Path) -> Instance:
     """Read the instance in a file of any known format."""
     instances = read_many(path)
     if len(instances) != 1:
-        raise InputError(f"the file holds {len(instances)} instances: use read_many", str(path))
+        raise InputError(f"the file holds {len(instances)} instances, not one", str(path))
     return instances[0]
 
 
@@ -155,4 +155,4 @@ def _by_suffix(formats: Sequence[F], path: str | Path, what: str) -> F:
 
 
 def _names(formats: Sequence[Format] | Sequence[RouteFormat]) -> str:
-    return ", ".join(known.name for known in formats)
+    return ", ".join(dict.fromkeys(known.name for known in formats))
