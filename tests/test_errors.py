@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from n2s.errors import InputError, located
+from n2s.errors import InputError, located, quoted
 
 
 def test_a_message_starts_with_file_and_line() -> None:
@@ -16,3 +16,20 @@ def test_the_outer_source_is_named_only_where_none_was() -> None:
         raise InputError("x")
     with pytest.raises(InputError, match=r"^inner:2: x"), located("outer"):
         raise InputError("x", "inner", 2)
+
+
+def test_a_message_is_one_printable_line() -> None:
+    message = str(InputError("a\nb \x1b[31m", "odd\udcff.csv"))
+    assert message == "odd\\udcff.csv: a\\nb \\x1b[31m"
+
+
+def test_quotes_are_cut_short() -> None:
+    assert quoted("a\tb") == "'a\\tb'"
+    assert quoted(7) == "7"
+    assert len(quoted("x" * 1000)) == 62
+    assert len(quoted(list(range(1000)))) == 60
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert quoted(nested) == "something very large"
+    assert quoted(10**5000) == "something very large"

@@ -31,11 +31,29 @@ class InputError(N2SError):
 
     def __str__(self) -> str:
         where = [str(part) for part in (self.source, self.line) if part is not None]
-        return ": ".join([":".join(where), self.message] if where else [self.message])
+        return printable(": ".join([":".join(where), self.message] if where else [self.message]))
 
 
 class UnsupportedError(InputError):
     """Well-formed input that asks for something this package does not do (yet)."""
+
+
+def printable(text: str) -> str:
+    """Text with its control characters escaped: a file must not steer the terminal that shows it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def quoted(value: object, limit: int = 60) -> str:
+    """A value from a file as a message quotes it: escaped, and cut short where it is long."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= limit else f"{value[: limit - 3]}...")
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # digits or brackets beyond what Python prints
+        return "something very large"
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 @contextmanager

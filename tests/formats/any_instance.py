@@ -59,7 +59,7 @@ def instances(
         loads=None if loads is None else np.array(loads),
         capacity=draw(st.none() | floats(50, 100)),
         end=None if open_end or has != "coordinates" else draw(st.none() | points.map(np.array)),  # type: ignore[arg-type]
-        end_id=None if open_end else draw(st.sampled_from([None, f"{ids[-1]} end"])),
+        end_id=draw(st.sampled_from([None, f"{ids[-1]} end"])),
         open_start=draw(st.booleans()),
         open_end=open_end,
         attributes=draw(

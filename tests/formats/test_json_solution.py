@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from formats.mutate import mutated
 from n2s.errors import InputError
 from n2s.formats.base import Source
-from n2s.formats.json_solution import FORMAT
-from n2s.problem import Id, Instance, Variant, evaluate
+from n2s.formats.json_solution import FORMAT, as_dict
+from n2s.problem import Id, Instance, Variant, evaluate, generate
 
 INSTANCE = Instance(
     coordinates=np.array([[0, 0], [3, 4], [6, 8], [3, 0], [0, 4]]),
@@ -101,3 +101,11 @@ def test_damage_is_read_or_refused(data: bytes) -> None:
     FORMAT.recognises(source)
     with suppress(InputError):
         assert FORMAT.parse(source, INSTANCE)
+
+
+def test_a_large_route_has_depth_and_top_of_the_stack() -> None:
+    large = generate(501, variant=Variant.LIFO)[0]
+    rows = as_dict(evaluate(large, [1, 2]), {})["stops"]
+    assert isinstance(rows, list)
+    assert (rows[2]["depth"], rows[2]["top"]) == (2, 2)
+    assert "stack" not in rows[2]

@@ -92,11 +92,13 @@ def test_an_end_at_the_start_closes_the_route(text: str) -> None:
     assert instance.name == "plane"
     assert instance.ids == ("+0", "+1", "+4", "-1", "-4")
     assert instance.requests == ("1", "4")
-    assert (instance.end_id, instance.open_end) == (None, False)
+    assert (instance.end_id, instance.open_end) == ("-0", False)
     # +0 +1: 5; +1 -1: 5; -1 +4: sqrt(36 + 49) = 9.2 -> 9; +4 -4: 1; -4 +0: 1.41 -> 1.
     evaluation = evaluate(instance, ["+1", "-1", "+4", "-4"])
     assert evaluation.feasible
     assert evaluation.cost == 21
+    assert evaluation.route == ["+0", "+1", "-1", "+4", "-4", "-0"]
+    assert evaluate(instance, evaluation.route).cost == 21
 
 
 def test_an_end_elsewhere() -> None:
@@ -116,6 +118,10 @@ def test_an_end_that_costs_nothing_opens_the_route() -> None:
     evaluation = evaluate(instance, ["+0", "+1", "+2", "-2", "-1"])
     assert evaluation.feasible
     assert evaluation.cost == 10 + 31 + 43 + 42
+    named = evaluate(instance, ["+0", "+1", "+2", "-2", "-1", "-0"])
+    assert (named.cost, named.route) == (evaluation.cost, evaluation.route)
+    with pytest.raises(InputError, match=r"stop '-0' \(position 1\)"):
+        evaluate(instance, ["+0", "-0", "+1", "+2", "-2", "-1"])
 
 
 def test_the_json_twin_is_the_same_instance() -> None:
@@ -129,7 +135,7 @@ def test_costs_of_the_end_decide() -> None:
     edges = np.array(TWIN["edges"])
     edges[:, 1] = edges[:, 0]
     closed = parse_json({**TWIN, "edges": edges.tolist()})
-    assert (closed.open_end, closed.end_id) == (False, None)
+    assert (closed.open_end, closed.end_id) == (False, "-0")
     assert evaluate(closed, ["+1", "+2", "-2", "-1"]).cost == 10 + 31 + 43 + 42 + 20
     edges[3, 1] = 7  # from -1 to -0
     edges[1, 0] = 1000  # -0 back to +0, no part of the route

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -27,15 +28,19 @@ def test_the_optimum_of_the_tiny_instance(tiny: Instance, variant: Variant) -> N
 
 def test_the_table_of_stops(tiny: Instance) -> None:
     instance = replace(tiny, variant=Variant.LIFO, requests=("a", "b", "c"))
-    stops = evaluate(instance, [1, 2, 3, 6, 5, 4]).stops
+    evaluation = evaluate(instance, [1, 2, 3, 6, 5, 4])
+    stops, stacks = evaluation.stops, list(evaluation.stacks())
     assert [stop.kind for stop in stops] == ["start", *["pickup"] * 3, *["delivery"] * 3, "end"]
     assert [stop.id for stop in stops] == [0, 1, 2, 3, 6, 5, 4, 0]
     assert [stop.request for stop in stops] == [None, "a", "b", "c", "c", "b", "a", None]
     assert [stop.leg for stop in stops] == pytest.approx([0, 1, 1, ROOT2, 1, ROOT2, 2, 1])
     assert stops[-1].cumulative == pytest.approx(6 + 2 * ROOT2)
     assert [stop.load for stop in stops] == [0, 1, 2, 3, 2, 1, 0, 0]
-    assert stops[3].stack == ("a", "b", "c")
-    assert stops[5].stack == ("a",)
+    assert stacks[3] == ("a", "b", "c")
+    assert stacks[5] == ("a",)
+    assert [stop.depth for stop in stops] == list(map(len, stacks)) == [0, 1, 2, 3, 2, 1, 0, 0]
+    assert [stop.top for stop in stops] == [None, "a", "b", "c", "b", "a", None, None]
+    assert set(replace(evaluation, instance=tiny).stacks()) == {()}  # where no order matters
 
 
 @pytest.mark.parametrize(
@@ -108,3 +113,40 @@ def test_feasible_exactly_when_the_oracle_says_so(
     tour = [0, *(node for node in order if node <= 2 * n)]
     instance = generate(n, seed=1, variant=variant)[0]
     assert evaluate(instance, tour).feasible == oracles.is_feasible(tour, n, variant)
+
+
+@pytest.mark.parametrize(
+    ("loads", "capacity"),
+    [([5e9, 5.0], 5e9), ([1e-10, 1e-10], 1e-10), ([1e16, 1e5], 1e16), ([1.0, 1e-9], 1.0)],
+)
+def test_no_overload_is_small_enough_to_pass(loads: list[float], capacity: float) -> None:
+    instance = Instance(coordinates=np.zeros((5, 2)), loads=np.array(loads), capacity=capacity)
+    assert rules(instance, [1, 2, 3, 4]) == [("capacity", 2, (2,))]
+    assert rules(instance, [1, 3, 2, 4]) == []
+
+
+def test_loads_are_added_up_as_people_do() -> None:
+    """0.1 + 0.2 exceeds 0.3 in floating point, and after 1e16 + 1 - 1e16 the 1 is still there."""
+    instance = Instance(coordinates=np.zeros((5, 2)), loads=np.array([0.1, 0.2]), capacity=0.3)
+    assert rules(instance, [1, 2, 3, 4]) == []
+    instance = Instance(coordinates=np.zeros((5, 2)), loads=np.array([1e16, 1.0]))
+    assert [stop.load for stop in evaluate(instance, [1, 2, 3, 4]).stops][3] == 1.0
+
+
+def test_a_deep_stack_takes_no_square_of_memory() -> None:
+    n = 10_000
+    instance = generate(n, variant=Variant.LIFO)[0]
+    tracemalloc.start()
+    evaluation = evaluate_nodes(instance, [*range(n + 1), *range(2 * n, n, -1)])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert evaluation.feasible
+    assert (evaluation.stops[n].depth, evaluation.stops[n].top) == (n, n)
+    assert peak < 50e6
+
+
+def test_the_end_may_be_named_after_nothing_else() -> None:
+    instance = Instance(coordinates=np.zeros((3, 2)), end=np.ones(2), end_id="home")
+    assert evaluate(instance, [0, 1, 2, "home"]).feasible
+    with pytest.raises(InputError, match="stop 'home'"):
+        evaluate(instance, ["home", 1, 2])

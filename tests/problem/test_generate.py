@@ -53,3 +53,10 @@ def test_clusters_are_clusters() -> None:
 def test_impossible_sets_are_named(arguments: dict[str, int], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         generate(**arguments)
+
+
+def test_absurd_sizes_are_refused() -> None:
+    with pytest.raises(InputError, match="more than 1,000,000,000 coordinates"):
+        generate(10**12)
+    with pytest.raises(InputError, match="more than 1,000,000,000 coordinates"):
+        generate(1, count=10**15)

@@ -149,6 +149,21 @@ def test_ids_are_found_as_number_or_text() -> None:
         ({"coordinates": SQUARE, "end": [1, 1, 1]}, "one coordinate pair"),
         ({"coordinates": SQUARE, "end": [1, 1], "end_id": 2}, "both a stop and the end"),
         ({"matrix": MATRIX, "end": [1, 1]}, "the end is column 0"),
+        ({"coordinates": SQUARE, "ids": (0, 1, "1")}, "node ids 1 and '1' are one text"),
+        ({"coordinates": SQUARE, "end": [1, 1], "end_id": "2"}, "both a stop and the end"),
+        ({"coordinates": SQUARE, "end": [1, 1], "end_id": "0"}, "node ids 0 and '0' are one text"),
+        ({"coordinates": np.zeros((5, 2)), "requests": (1, "1")}, "request ids 1 and '1'"),
+        ({"coordinates": SQUARE, "ids": (0, [1], 2)}, r"node id \[1\] must be a text or"),
+        ({"coordinates": SQUARE, "ids": (0, True, 2)}, "node id True must be a text or"),
+        ({"coordinates": SQUARE, "ids": 5}, "ids must be a list of ids, not 5"),
+        ({"coordinates": SQUARE, "end_id": [1]}, r"node id \[1\] must be"),
+        ({"coordinates": SQUARE, "capacity": "x"}, "the capacity must be a number, not 'x'"),
+        (
+            {"coordinates": SQUARE, "capacity": 10**400},
+            "the capacity is a number that is too large",
+        ),
+        ({"coordinates": [(0, 0), (10**400, 0), (1, 1)]}, "coordinates must be numbers"),
+        ({"coordinates": SQUARE, "loads": [10**400]}, "loads must be numbers"),
         (
             {"coordinates": [(0, 0), (91, 20), (20, 91)], "metric": Metric.GREAT_CIRCLE},
             "node 2 has latitude 91.*swapped",
@@ -162,3 +177,11 @@ def test_ids_are_found_as_number_or_text() -> None:
 def test_bad_data_is_named(fields: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         Instance(**fields)  # type: ignore[arg-type]
+
+
+def test_messages_quote_ids_in_bounds() -> None:
+    with pytest.raises(InputError) as caught:
+        Instance(coordinates=[(0, 0), (np.nan, 0), (1, 1)], ids=("a", "\x1b[2J" * 10_000, "c"))  # type: ignore[arg-type]
+    assert "\\x1b" in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,8 +19,9 @@ from n2s.cli.options import (
     pick,
     with_variant,
 )
-from n2s.errors import located
+from n2s.errors import located, printable
 from n2s.formats.json_solution import as_dict
+from n2s.formats.stops import full_stacks
 from n2s.problem import Evaluation
 
 INFEASIBLE = 1
@@ -61,14 +63,18 @@ def _print(evaluation: Evaluation) -> None:
     instance = evaluation.instance
     # Into a pipe or file nothing is cut off, however long the ids are.
     console = Console() if sys.stdout.isatty() else Console(width=WIDE)
-    stacked = any(stop.stack for stop in evaluation.stops)
-    table = Table(title=Text(f"{instance.name} ({instance.variant})"))
+    full = full_stacks(instance)
+    stacked = (
+        (("stack, top last",) if full else ("depth", "top")) if instance.variant.ordered else ()
+    )
+    table = Table(title=Text(printable(f"{instance.name} ({instance.variant})")))
     for column in ("position", "id", "kind", "request", "leg", "cumulative", "load"):
         justify: Literal["left", "right"] = "left" if column in ("id", "kind") else "right"
         table.add_column(column, justify=justify, overflow="fold")
-    if stacked:
-        table.add_column("stack, top last", overflow="fold")
-    for stop in evaluation.stops:
+    for column in stacked:
+        table.add_column(column, overflow="fold")
+    piles = evaluation.stacks() if full else repeat(())
+    for stop, pile in zip(evaluation.stops, piles, strict=False):
         row = [
             str(stop.position),
             str(stop.id),
@@ -78,11 +84,13 @@ def _print(evaluation: Evaluation) -> None:
             f"{stop.cumulative:.6g}",
             f"{stop.load:g}",
         ]
-        if stacked:
-            row.append(" ".join(map(str, stop.stack)))
-        table.add_row(*map(Text, row))
+        if stacked and full:
+            row.append(" ".join(map(str, pile)))
+        elif stacked:
+            row += [str(stop.depth), "" if stop.top is None else str(stop.top)]
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console.print(table)
     for violation in evaluation.violations:
-        console.print(Text(f"{violation.rule}: {violation.message}"), style="red")
+        console.print(Text(printable(f"{violation.rule}: {violation.message}")), style="red")
     verdict = "feasible" if evaluation.feasible else "infeasible"
     console.print(Text(f"{verdict}, cost {evaluation.cost:.10g}"), style="bold")

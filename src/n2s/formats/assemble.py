@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 from n2s.problem import Id, Instance, Metric, Rounding, Variant
 
 
@@ -26,6 +26,7 @@ def assemble(
     loads: Sequence[float] | None = None,
     capacity: float | None = None,
     end: int | None = None,
+    end_id: Id | None = None,
     open_start: bool = False,
     open_end: bool = False,
     attributes: Sequence[Mapping[str, str]] | None = None,
@@ -34,7 +35,8 @@ def assemble(
 
     Everything but ``pairs``, ``requests`` and ``loads`` is indexed by the file's nodes, counted from
     0; ``pairs`` holds (pickup, delivery) as such indices, in the order the requests shall have, and
-    ``end`` is the node where the route ends if the file has one of its own.
+    ``end`` is the node where the route ends if the file has one of its own; ``end_id`` is what the
+    file calls the end of a route that has none.
 
     Raises
     ------
@@ -46,13 +48,17 @@ def assemble(
     for pickup, delivery in pairs:
         for node in (pickup, delivery):
             if node in (depot, end):
-                raise InputError(f"node {ids[node]!r} is a depot and cannot belong to a request")
+                raise InputError(
+                    f"node {quoted(ids[node])} is a depot and cannot belong to a request"
+                )
             if node in partner or pickup == delivery:
-                raise InputError(f"node {ids[node]!r} is paired twice")
+                raise InputError(f"node {quoted(ids[node])} is paired twice")
         partner[pickup], partner[delivery] = delivery, pickup
     for node in range(len(ids)):
         if node not in partner and node not in (depot, end):
-            raise InputError(f"node {ids[node]!r} has no partner: it is neither depot nor paired")
+            raise InputError(
+                f"node {quoted(ids[node])} has no partner: it is neither depot nor paired"
+            )
     if not pairs:
         raise InputError("there is no request: a depot alone needs no route")
 
@@ -76,7 +82,7 @@ def assemble(
         loads=None if loads is None else np.asarray(loads, dtype=np.float64),
         capacity=capacity,
         end=points[end] if points is not None and costs is None and end is not None else None,
-        end_id=None if end is None else ids[end],
+        end_id=end_id if end is None else ids[end],
         open_start=open_start,
         open_end=open_end,
         attributes=None if attributes is None else tuple(attributes[node] for node in order),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import repeat
 
 import numpy as np
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 from n2s.formats import csv_stops, csv_table, stops
 from n2s.formats.base import RouteFormat, Source
 from n2s.formats.csv_columns import normal, word_of
 from n2s.formats.csv_table import Table, shown
 from n2s.problem import Evaluation, Id, Instance, Metric
 
-_IN_ROUTE = ("position", "id", "kind", "request", "leg", "cumulative", "load", "stack")
+_IN_ROUTE = ("position", "id", "kind", "request", "leg", "cumulative", "load")
+_STACKED = ("stack", "depth", "top")
 
 
 def _recognises(source: Source) -> bool:
@@ -53,6 +55,9 @@ def _parse(source: Source, instance: Instance) -> list[Id]:
         if not text:
             raise source.error("the stop has no id", line)
         node = instance.find(text)
+        if node is None and text != str(instance.end_id):
+            named = f" of {quoted(instance.name)[1:-1]}" if instance.name else ""
+            raise source.error(f"stop {quoted(text)} is not a node{named}", line)
         route.append(text if node is None else instance.ids[node])
     if not route:
         raise source.error("the route is empty")
@@ -77,9 +82,10 @@ def _render(evaluation: Evaluation, record: Mapping[str, object]) -> bytes:
     geographic = instance.metric is Metric.GREAT_CIRCLE
     axes = ("lat", "lon") if geographic else ("x", "y")
     located = instance.coordinates is not None
-    stacked = len(instance.variant.deliverable([1, 2])) == 1  # the order on board matters
+    full = stops.full_stacks(instance)
+    stacked = (("stack",) if full else ("depth", "top")) if instance.variant.ordered else ()
     columns = list(dict.fromkeys(c for kept in instance.attributes or () for c in kept))
-    taken = {*_IN_ROUTE, *axes}
+    taken = {*_IN_ROUTE, *_STACKED, *axes}
     # The user's own "position" or "leg" stands beside ours under a name of its own.
     titles = [f"stop_{name}" if word_of(normal(name)) in taken else name for name in columns]
     rows = [
@@ -87,11 +93,12 @@ def _render(evaluation: Evaluation, record: Mapping[str, object]) -> bytes:
             *("position", "id", "kind", "request"),
             *(axes if located else ()),
             *("leg", "cumulative", "load"),
-            *(("stack",) if stacked else ()),
+            *stacked,
             *titles,
         ]
     ]
-    for stop in evaluation.stops:
+    piles = evaluation.stacks() if full else repeat(())
+    for stop, pile in zip(evaluation.stops, piles, strict=False):
         cells = [str(stop.position), str(stop.id), stop.kind]
         cells.append("" if stop.request is None else str(stop.request))
         if located:
@@ -99,8 +106,10 @@ def _render(evaluation: Evaluation, record: Mapping[str, object]) -> bytes:
             pair = ("", "") if point is None else (shown(point[0]), shown(point[1]))
             cells += pair[::-1] if geographic else pair
         cells += [shown(stop.leg), shown(stop.cumulative), shown(stop.load)]
-        if stacked:
-            cells.append(" ".join(map(str, stop.stack)))
+        if stacked and full:
+            cells.append(" ".join(map(str, pile)))
+        elif stacked:
+            cells += [str(stop.depth), "" if stop.top is None else str(stop.top)]
         kept = stops.attributes(evaluation, stop)
         rows.append([*cells, *(kept.get(column, "") for column in columns)])
     return csv_table.render(rows)

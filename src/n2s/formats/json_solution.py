@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from n2s.formats import strict_json
+from n2s.formats import stops, strict_json
 from n2s.formats.base import RouteFormat, Source
 from n2s.formats.strict_json import Fields, short
 from n2s.problem import Evaluation, Id, Instance
@@ -49,19 +49,7 @@ def as_dict(evaluation: Evaluation, record: Mapping[str, object]) -> dict[str, o
         "feasible": evaluation.feasible,
         "rounding": str(instance.rounding),
         "route": evaluation.route,
-        "stops": [
-            {
-                "position": stop.position,
-                "id": stop.id,
-                "kind": stop.kind,
-                "request": stop.request,
-                "leg": short(stop.leg),
-                "cumulative": short(stop.cumulative),
-                "load": short(stop.load),
-                "stack": list(stop.stack),
-            }
-            for stop in evaluation.stops
-        ],
+        "stops": _rows(evaluation),
         "violations": [
             {
                 "rule": violation.rule,
@@ -73,6 +61,28 @@ def as_dict(evaluation: Evaluation, record: Mapping[str, object]) -> dict[str, o
         ],
         "record": written(record),
     }
+
+
+def _rows(evaluation: Evaluation) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = [
+        {
+            "position": stop.position,
+            "id": stop.id,
+            "kind": stop.kind,
+            "request": stop.request,
+            "leg": short(stop.leg),
+            "cumulative": short(stop.cumulative),
+            "load": short(stop.load),
+        }
+        for stop in evaluation.stops
+    ]
+    if stops.full_stacks(evaluation.instance):
+        for row, stack in zip(rows, evaluation.stacks(), strict=True):
+            row["stack"] = list(stack)
+    else:
+        for row, stop in zip(rows, evaluation.stops, strict=True):
+            row |= {"depth": stop.depth, "top": stop.top}
+    return rows
 
 
 def _render(evaluation: Evaluation, record: Mapping[str, object]) -> bytes:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from n2s.problem import Evaluation, Instance, Stop
 
+LARGEST_WITH_STACKS = 1000  # nodes; all stacks together grow with the square of the route
+
 
 def place(evaluation: Evaluation, stop: Stop) -> tuple[float, float] | None:
     """The stop's coordinates in the order of the instance; None where nobody gave any."""
@@ -29,8 +31,15 @@ def attributes(evaluation: Evaluation, stop: Stop) -> Mapping[str, str]:
     return instance.attributes[_node(evaluation, stop)]
 
 
+def full_stacks(instance: Instance) -> bool:
+    """Whether a table of stops holds whole stacks; beyond this size, only their depth and top."""
+    return instance.size <= LARGEST_WITH_STACKS
+
+
 def separate_end(instance: Instance) -> bool:
     """Whether the route ends somewhere else than at the depot."""
+    if instance.open_end:
+        return False  # its id is only a word that routes may close with
     return instance.end is not None or instance.end_id not in (None, instance.ids[0])
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from n2s.errors import quoted
 from n2s.formats import tsplib
 from n2s.formats.assemble import assemble
 from n2s.formats.base import Format, Source
@@ -48,7 +49,7 @@ def parse_tsp(source: Source) -> list[Instance]:
     if document.need("TYPE").upper() not in ("TSP", "ATSP"):
         raise tsplib.unsupported(
             source,
-            f"TYPE {tsplib.shortened(document.need('TYPE'))} is not supported, only TSP and ATSP",
+            f"TYPE {quoted(document.need('TYPE'))} is not supported, only TSP and ATSP",
             document.line("TYPE"),
         )
     document.expect(tsplib.HEAD, tsplib.GEOMETRY | {"PRECEDENCE"})
@@ -67,7 +68,7 @@ def parse_tsp(source: Source) -> list[Instance]:
             node = _checked(source, row.tokens[0], row.line)
             if node in lines:
                 raise source.error(
-                    f"node {node!r} occurs twice (first in line {lines[node]})", row.line
+                    f"node {quoted(node)} occurs twice (first in line {lines[node]})", row.line
                 )
             lines[node] = row.line
         ids = list(lines)
@@ -125,12 +126,12 @@ def _instance(
     index = {node: position for position, node in enumerate(ids)}
     if len(index) != len(ids):
         twice = next(node for position, node in enumerate(ids) if index[node] != position)
-        raise source.error(f"node {twice!r} occurs twice")
+        raise source.error(f"node {quoted(twice)} occurs twice")
     if precedence.count((START, END)) != 1:
         raise source.error(f"there must be one precedence of start {START!r} and end {END!r}")
     for node in (node for pair in precedence for node in pair):
         if node not in index:
-            raise source.error(f"node {node!r} has a precedence but is not among the nodes")
+            raise source.error(f"node {quoted(node)} has a precedence but is not among the nodes")
     kept = list(range(len(ids)))
     start, end = index[START], index[END]
     stops = [node for node in kept if node not in (start, end)]
@@ -149,6 +150,7 @@ def _instance(
         ids=[ids[node] for node in kept],
         depot=place[START],
         end=place.get(END),
+        end_id=END,  # routes may close with it even where it is the start, or nowhere
         pairs=[(place[pickup], place[delivery]) for pickup, delivery in requests],
         requests=[pickup.removeprefix("+") for pickup, _ in requests],
         name=name,
@@ -163,7 +165,7 @@ def _instance(
 
 def _checked(source: Source, node: object, line: int | None = None) -> str:
     if not isinstance(node, str) or not _NODE.fullmatch(node):
-        found = tsplib.shortened(str(node))
+        found = quoted(str(node))
         raise source.error(f"a node is called like '+1' or '-1', not {found}", line)
     return node
 
@@ -171,7 +173,7 @@ def _checked(source: Source, node: object, line: int | None = None) -> str:
 def _check_pair(source: Source, first: str, second: str, line: int | None = None) -> None:
     if _checked(source, first, line)[0] != "+" or second != f"-{first[1:]}":
         raise source.error(
-            f"a precedence is '+i' before '-i', not {first!r} before {tsplib.shortened(second)}",
+            f"a precedence is '+i' before '-i', not {quoted(first)} before {quoted(second)}",
             line,
         )
 

@@ -6,13 +6,17 @@ distances and shares nothing with the kernels that find routes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 from n2s.problem.instance import Id, Instance
+
+# Loads are added up exactly; this share of the capacity forgives that 0.1 + 0.2 is not 0.3.
+TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Stop:
-    """One row of the route as a driver reads it; load and stack are those on leaving."""
+    """One row of the route as a driver reads it; load, depth and top are those on leaving."""
 
     position: int
     id: Id | None
@@ -38,8 +42,10 @@ class Stop:
     leg: float
     cumulative: float
     load: float
-    stack: tuple[Id, ...]
-    """Requests on board, top last; kept for variants whose rule depends on the order."""
+    depth: int
+    """How many requests are on board."""
+    top: Id | None
+    """The request loaded last, for variants whose rule depends on the order."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,19 @@ class Evaluation:
     def route(self) -> list[Id]:
         """The stops in order by the user's ids, with start and end where the route has them."""
         return [stop.id for stop in self.stops if stop.id is not None]
+
+    def stacks(self) -> Iterator[tuple[Id, ...]]:
+        """The requests on board on leaving each of ``stops``, top last.
+
+        Made one at a time: together they would take the square of the route in memory. Empty for
+        variants whose rule does not depend on the order.
+        """
+        loaded: list[int] = []
+        for stop in self.stops:
+            if stop.kind in ("pickup", "delivery"):
+                _carry(self.instance, self.nodes[stop.position], loaded)
+            ordered = self.instance.variant.ordered
+            yield tuple(map(self.instance.request_id, loaded)) if ordered else ()
 
 
 def evaluate(instance: Instance, route: Sequence[Id]) -> Evaluation:
@@ -95,12 +114,11 @@ def to_nodes(instance: Instance, route: Sequence[Id]) -> tuple[int, ...]:
     """Nodes of a route of user ids, starting with the depot, without the way back."""
     nodes: list[int] = []
     for position, token in enumerate(route):
-        node = instance.find(token)
-        if node is None and str(token) == str(instance.end_id) and position == len(route) - 1:
-            node = 0
+        at_end = position == len(route) - 1 and instance.end_id is not None
+        node = 0 if at_end and str(token) == str(instance.end_id) else instance.find(token)
         if node is None:
-            named = f" of {instance.name}" if instance.name else ""
-            raise InputError(f"stop {token!r} (position {position}) is not a node{named}")
+            named = f" of {quoted(instance.name)[1:-1]}" if instance.name else ""
+            raise InputError(f"stop {quoted(token)} (position {position}) is not a node{named}")
         nodes.append(node)
     if len(nodes) > 1 and nodes[-1] == 0:
         nodes.pop()
@@ -120,15 +138,17 @@ def _violations(instance: Instance, nodes: Sequence[int]) -> list[Violation]:
         name = None if request is None else instance.request_id(request)
         found.append(Violation(rule, name, positions, message))
 
+    weights = [Fraction(weight) for weight in instance.weights.tolist()]
+    limit = None if capacity is None else Fraction(capacity) * (1 + Fraction(TOLERANCE))
     loaded: list[int] = []
-    load = 0.0
+    load = Fraction(0)
     for position, node in enumerate(nodes):
         request = instance.request_of(node)
         if request is None:
             if position > 0:
                 report("depot", None, (position,), f"the depot is visited again at {position}")
             continue
-        name = f"request {instance.request_id(request)!r}"
+        name = f"request {quoted(instance.request_id(request))}"
         if first[node] != position:
             report(
                 "visit",
@@ -137,18 +157,18 @@ def _violations(instance: Instance, nodes: Sequence[int]) -> list[Violation]:
                 f"the {instance.kind(node)} of {name} is visited at {first[node]} and at {position}",
             )
             continue
-        weight = float(instance.weights[request - 1])
         if node <= n:
             loaded.append(request)
-            load += weight
-            if capacity is not None and load > capacity + 1e-9 * max(1.0, capacity):
+            load += weights[request - 1]
+            if capacity is not None and limit is not None and load > limit:
                 report(
                     "capacity",
                     request,
                     (position,),
-                    f"with {name} at {position} the load is {load:g}, the capacity {capacity:g}",
+                    f"with {name} at {position} the load is {float(load):.12g}, "
+                    f"the capacity {capacity:.12g}",
                 )
-        elif request not in loaded:
+        elif not loaded or (loaded[-1] != request and request not in loaded):
             if request in first:  # otherwise the missing pickup is reported below
                 report(
                     "precedence",
@@ -160,19 +180,22 @@ def _violations(instance: Instance, nodes: Sequence[int]) -> list[Violation]:
             allowed = variant.deliverable(loaded)
             if request not in allowed:
                 blocker = allowed[0]
+                blocking = f"request {quoted(instance.request_id(blocker))}"
                 report(
                     variant.value,
                     request,
                     (first[request], first[blocker], position),
-                    f"{name} is delivered at {position} while request "
-                    f"{instance.request_id(blocker)!r} (picked up at {first[blocker]}) has to go first",
+                    f"{name} is delivered at {position} while {blocking} "
+                    f"(picked up at {first[blocker]}) has to go first",
                 )
-            loaded.remove(request)
-            load -= weight
+            _take_off(loaded, request)
+            load -= weights[request - 1]
     for node in range(1, instance.size):
         if node not in first:
             request = instance.request_of(node)
-            what = f"the {instance.kind(node)} of request {instance.request_id(request or 0)!r}"
+            what = (
+                f"the {instance.kind(node)} of request {quoted(instance.request_id(request or 0))}"
+            )
             report("visit", request, (), f"{what} is not visited")
     return found
 
@@ -182,20 +205,15 @@ def _stops(
 ) -> list[Stop]:
     stops: list[Stop] = []
     if not instance.open_start:
-        stops.append(Stop(0, instance.ids[0], "start", None, 0.0, 0.0, 0.0, ()))
-    ordered = len(instance.variant.deliverable([1, 2])) == 1
+        stops.append(Stop(0, instance.ids[0], "start", None, 0.0, 0.0, 0.0, 0, None))
+    ordered = instance.variant.ordered
+    weights = [Fraction(weight) for weight in instance.weights.tolist()]
     loaded: list[int] = []
-    load = 0.0
+    load = Fraction(0)
     for position, node in enumerate(nodes[1:], start=1):
         request = instance.request_of(node)
         if request is not None:
-            weight = float(instance.weights[request - 1])
-            if node <= instance.n:
-                loaded.append(request)
-                load += weight
-            elif request in loaded:
-                loaded.remove(request)
-                load = load - weight if loaded else 0.0
+            load += _carry(instance, node, loaded) * weights[request - 1]
         stops.append(
             Stop(
                 position=position,
@@ -204,11 +222,35 @@ def _stops(
                 request=None if request is None else instance.request_id(request),
                 leg=legs[position - 1],
                 cumulative=cumulative[position - 1],
-                load=load,
-                stack=tuple(instance.request_id(r) for r in loaded) if ordered else (),
+                load=float(load),
+                depth=len(loaded),
+                top=instance.request_id(loaded[-1]) if ordered and loaded else None,
             )
         )
     if not instance.open_end:
         end = instance.ids[0] if instance.end_id is None else instance.end_id
-        stops.append(Stop(len(nodes), end, "end", None, legs[-1], cumulative[-1], load, ()))
+        top = stops[-1].top if stops else None
+        leg, total, depth = legs[-1], cumulative[-1], len(loaded)
+        stops.append(Stop(len(nodes), end, "end", None, leg, total, float(load), depth, top))
     return stops
+
+
+def _carry(instance: Instance, node: int, loaded: list[int]) -> int:
+    """Load or unload at a stop; how many requests that puts on board: 1, -1 or 0."""
+    request = instance.request_of(node)
+    if request is None:
+        return 0
+    if node <= instance.n:
+        loaded.append(request)
+        return 1
+    if not loaded or (loaded[-1] != request and request not in loaded):
+        return 0
+    _take_off(loaded, request)
+    return -1
+
+
+def _take_off(loaded: list[int], request: int) -> None:
+    if loaded[-1] == request:  # no search where the order is kept
+        loaded.pop()
+    else:
+        loaded.remove(request)

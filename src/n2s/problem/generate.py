@@ -12,6 +12,7 @@ from n2s.problem.instance import Instance
 from n2s.problem.variant import Variant
 
 CLUSTER_SPREAD = 0.05
+LARGEST = 10**9  # coordinates: eight gigabytes
 
 
 class Distribution(StrEnum):
@@ -43,6 +44,10 @@ def generate(
     if seed < 0:
         raise InputError(f"the seed must not be negative, not {seed}")
     size = 2 * requests + 1
+    if 2 * count * size > LARGEST:
+        raise InputError(
+            f"{count} instances of {size} nodes are more than {LARGEST:,} coordinates at once"
+        )
     points = coordinates(distribution, count, size, np.random.default_rng(seed))
     ids = tuple(range(size))
     digits = len(str(count - 1))

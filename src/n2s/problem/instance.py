@@ -7,14 +7,15 @@ and every route speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 from n2s.problem.distance import FloatArray, Metric, Rounding, distances
 from n2s.problem.variant import Variant
 
@@ -36,9 +37,10 @@ class Instance:
         (N, N) distances, row = from; asymmetric allowed. Where given, it is the cost and the
         coordinates only serve pictures and networks. At least one of the two is needed.
     ids
-        The user's id of each node, by node; default 0..N-1.
+        The user's id of each node, by node; default 0..N-1. Texts or whole numbers, no two of them
+        equal as text: a route in a file may give the number 7 as "7".
     requests
-        The user's id of each request, by request; default 1..n.
+        The user's id of each request, by request; default 1..n. As with ``ids``.
     loads
         (n,) what each request weighs; default 1 each.
     capacity
@@ -47,6 +49,7 @@ class Instance:
         (2,) coordinates where the route ends, if that is not where it starts.
     end_id
         The user's id of that place (also with a matrix whose column 0 leads there); default "end".
+        With an open end there is no such place, but routes may still close with this word.
     open_start, open_end
         The route may begin (end) at any stop: arcs out of (into) the depot cost nothing.
     attributes
@@ -74,12 +77,16 @@ class Instance:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, _frozen(value, name))
+        if self.capacity is not None:
+            object.__setattr__(self, "capacity", _number(self.capacity, "the capacity"))
+        for name in ("ids", "requests"):
+            object.__setattr__(self, name, _listed(getattr(self, name), name))
         size = self._check_shapes()
-        object.__setattr__(self, "ids", tuple(self.ids) or tuple(range(size)))
+        object.__setattr__(self, "ids", self.ids or tuple(range(size)))
         if self.end is not None and self.end_id is None:
             object.__setattr__(self, "end_id", "end")
-        object.__setattr__(self, "requests", tuple(self.requests) or tuple(range(1, size // 2 + 1)))
-        self._check_ids(size)
+        object.__setattr__(self, "requests", self.requests or tuple(range(1, size // 2 + 1)))
+        self._check_ids()
         self._check_numbers()
 
     # --- what there is -----------------------------------------------------------------------
@@ -224,55 +231,58 @@ class Instance:
             raise InputError(f"the end must be one coordinate pair, not {self.end.shape}")
         return size
 
-    def _check_ids(self, size: int) -> None:
-        for what, ids in (("node", self.ids), ("request", self.requests)):
-            if len(set(ids)) != len(ids):
-                seen: set[Id] = set()
-                twice = next(i for i in ids if i in seen or seen.add(i))  # type: ignore[func-returns-value]
-                raise InputError(f"{what} id {twice!r} occurs twice")
-        if self.end_id is not None and self.end_id in self.ids[1:]:
-            raise InputError(f"node id {self.end_id!r} is both a stop and the end of the route")
+    def _check_ids(self) -> None:
+        _check_apart(self.ids, "node")
+        _check_apart(self.requests, "request")
+        if self.end_id is not None:
+            _check_apart((self.end_id,), "node")
+            if self.find(self.end_id) not in (None, 0):
+                raise InputError(
+                    f"node id {quoted(self.end_id)} is both a stop and the end of the route"
+                )
+            if self.end_id != self.ids[0]:  # a place of its own, or just another word
+                _check_apart((self.ids[0], self.end_id), "node")
         if self.end is not None and self.matrix is not None:
             raise InputError("with a distance matrix the end is column 0, not a coordinate pair")
-        if self.open_end and (self.end is not None or self.end_id is not None):
+        if self.open_end and self.end is not None:
             raise InputError("an open route has no end: give one or the other")
 
     def _check_numbers(self) -> None:
         if self.coordinates is not None:
-            self._check_coordinates(self.coordinates, [f"node {i!r}" for i in self.ids])
+            self._check_coordinates(self.coordinates, lambda row: f"node {quoted(self.ids[row])}")
         if self.end is not None:
-            self._check_coordinates(self.end[None], ["the end of the route"])
+            self._check_coordinates(self.end[None], lambda row: "the end of the route")
         if self.matrix is not None and not _usable(self.matrix).all():
             row, column = map(int, np.argwhere(~_usable(self.matrix))[0])
             raise InputError(
-                f"the distance from node {self.ids[row]!r} to node {self.ids[column]!r} "
+                f"the distance from node {quoted(self.ids[row])} to node {quoted(self.ids[column])} "
                 f"is {self.matrix[row, column]}"
             )
         if self.capacity is not None and not _usable(np.float64(self.capacity)):
             raise InputError(f"the capacity is {self.capacity}")
         if self.loads is not None and not _usable(self.loads).all():
             bad = int(np.argmin(_usable(self.loads)))
-            raise InputError(f"request {self.requests[bad]!r} has load {self.loads[bad]}")
+            raise InputError(f"request {quoted(self.requests[bad])} has load {self.loads[bad]}")
         if self.capacity is not None and self.weights.max() > self.capacity:
             heavy = int(np.argmax(self.weights))
             raise InputError(
-                f"request {self.requests[heavy]!r} has load {self.weights[heavy]:g}, "
+                f"request {quoted(self.requests[heavy])} has load {self.weights[heavy]:g}, "
                 f"more than the capacity {self.capacity:g}"
             )
 
-    def _check_coordinates(self, coordinates: FloatArray, names: list[str]) -> None:
+    def _check_coordinates(self, coordinates: FloatArray, name: Callable[[int], str]) -> None:
         usable = np.abs(coordinates) < LARGEST
         if not usable.all():
             row = int(np.argmin(usable.all(1)))
             x, y = coordinates[row]
-            raise InputError(f"{names[row]} has coordinates ({x}, {y})")
+            raise InputError(f"{name(row)} has coordinates ({x}, {y})")
         if self.metric is not Metric.GREAT_CIRCLE:
             return
         for column, what, limit in ((1, "latitude", 90), (0, "longitude", 180)):
             outside = np.flatnonzero(np.abs(coordinates[:, column]) > limit)
             if outside.size:
                 raise InputError(
-                    f"{names[outside[0]]} has {what} {coordinates[outside[0], column]:g}, outside "
+                    f"{name(int(outside[0]))} has {what} {coordinates[outside[0], column]:g}, outside "
                     f"-{limit}..{limit} (are latitude and longitude swapped?)"
                 )
 
@@ -286,7 +296,42 @@ def _frozen(value: FloatArray, name: str) -> FloatArray:
     """A read-only float64 copy, so that nothing outside can change a validated instance."""
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers ({error})") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name} must be numbers ({str(error)[:100]})") from error
     array.flags.writeable = False
     return array
+
+
+def _number(value: object, name: str) -> float:
+    try:
+        if isinstance(value, Real):
+            return float(value)
+    except OverflowError:
+        raise InputError(f"{name} is a number that is too large") from None
+    raise InputError(f"{name} must be a number, not {quoted(value)}")
+
+
+def _listed(value: Iterable[Id], name: str) -> tuple[Id, ...]:
+    try:
+        return tuple(value)
+    except TypeError:
+        raise InputError(f"{name} must be a list of ids, not {quoted(value)}") from None
+
+
+def _check_apart(ids: Sequence[Id], what: str) -> None:
+    """Refuse ids that are no ids, and ids that are equal, be it only as text."""
+    types = set(map(type, ids))
+    if not types <= {int, str}:
+        for user_id in ids:
+            if isinstance(user_id, bool) or not isinstance(user_id, (int, str)):
+                raise InputError(f"{what} id {quoted(user_id)} must be a text or a whole number")
+    if len(types) == 1 and len(set(ids)) == len(ids):
+        return  # of one type, what is different is different as text
+    seen: dict[str, Id] = {}
+    for user_id in ids:
+        text = str(user_id)
+        if text in seen and seen[text] == user_id:
+            raise InputError(f"{what} id {quoted(user_id)} occurs twice")
+        if text in seen:
+            raise InputError(f"{what} ids {quoted(seen[text])} and {quoted(user_id)} are one text")
+        seen[text] = user_id

@@ -27,6 +27,11 @@ class Variant(StrEnum):
         return loaded
 
     @property
+    def ordered(self) -> bool:
+        """Whether the order on board matters: not every loaded request may come off next."""
+        return len(self.deliverable((1, 2))) < 2
+
+    @property
     def code(self) -> int:
         """The small integer by which kernels know this variant."""
         return tuple(Variant).index(self)
