@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import bz2
 import io
+import struct
 import time
+import tracemalloc
 import zipfile
+import zlib
 from contextlib import suppress
 from typing import Any
 
@@ -216,3 +220,52 @@ def test_damage_inside_the_archive_is_read_or_refused(data: st.DataObject) -> No
     contents[name] = data.draw(mutated(contents[name]))
     with suppress(InputError):
         parse(members(**contents))
+
+
+def forged(payload: bytes, method: int, claimed: int, crc: int = 0, flags: int = 0) -> bytes:
+    """An archive of one member that says what it likes of it."""
+    name = b"coordinates.npy"
+    sizes = (crc, len(payload), claimed, len(name))
+    body = struct.pack("<4s5H3I2H", b"PK\3\4", 46, flags, method, 0, 0, *sizes, 0) + name + payload
+    entry = struct.pack(
+        "<4s6H3I5H2I", b"PK\1\2", 46, 46, flags, method, 0, 0, *sizes, 0, 0, 0, 0, 0, 0
+    )
+    tail = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(entry + name), len(body), 0)
+    return body + entry + name + tail
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (forged(bz2.compress(bytes(10**8)), zipfile.ZIP_BZIP2, 1000), "packed in a way"),
+        (forged(zlib.compress(bytes(10**8), wbits=-15), 8, 1000), "not the 1000 bytes it claims"),
+        (
+            forged(zlib.compress(bytes(2000), wbits=-15), 8, 1000, zlib.crc32(bytes(1000))),
+            "not the 1000 bytes it claims",
+        ),
+        (forged(bytes(1000), 0, 1000), "not the 1000 bytes it claims"),
+        (forged(bytes(1000), 8, 1000), "is damaged"),
+        (forged(bytes(1000), 0, 1000, flags=1), "is encrypted"),
+    ],
+)
+def test_archives_that_lie_are_refused_unread(data: bytes, message: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(InputError, match=f"^set.npz: .*{message}"):
+        parse(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e7
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"locs": npy("'<f8'", "(0, 4, 2)"), "depot": npy("'<f8'", "(0, 2)")}, "no instance"),
+        ({"locs": npy("'<f8'", "(9, 0, 2)"), "depot": npy("'<f8'", "(0, 2)")}, "not 1 nodes"),
+        ({"coordinates": npy("'<f8'", "(1000000000000, 0, 2)")}, "not 0 nodes"),
+        ({"matrices": npy("'<f8'", "(5, 0, 0)")}, "not 0 nodes"),
+    ],
+)
+def test_archives_of_nothing(arrays: dict[str, bytes], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse(members(**arrays))

@@ -197,3 +197,11 @@ def test_damage_is_read_or_refused(valid: bytes) -> None:
             assert all(isinstance(instance, Instance) for instance in parse(data))
 
     check()
+
+
+def test_one_text_is_not_encoded_over_and_over() -> None:
+    text = b"a" * 100_000
+    data = b"\x80\x02]q\x00c_codecs\nencode\nq\x01X" + struct.pack("<I", len(text)) + text
+    data += b"X\x06\x00\x00\x00latin1\x86q\x02" + b"h\x01h\x02R" * 2000 + b"."
+    with pytest.raises(InputError, match="repeats its texts"):
+        parse(data)

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from n2s.errors import InputError
-from n2s.formats import strict_json
+from n2s.errors import InputError, quoted
+from n2s.formats import bounded_zip, strict_json
 from n2s.formats.base import Format, Source
 from n2s.problem import Instance, Metric, Rounding, Variant
 
@@ -62,7 +62,7 @@ def _parse(source: Source) -> list[Instance]:
         return _parse_rl4co(source, arrays)
     for name in arrays:
         if name not in _OURS:
-            raise source.error(f"unknown array {name!r}")
+            raise source.error(f"unknown array {quoted(name)}")
     if not {"coordinates", "matrices"} & set(arrays):
         raise source.error("there is neither an array 'coordinates' nor 'matrices' (nor 'locs')")
     numbers = {name: _numeric(source, name, arrays[name]) for name in _NUMBERS if name in arrays}
@@ -98,11 +98,12 @@ def _parse(source: Source) -> list[Instance]:
 def _parse_rl4co(source: Source, arrays: Mapping[str, Array]) -> list[Instance]:
     for name in arrays:
         if name not in _RL4CO:
-            raise source.error(f"unknown array {name!r} beside 'locs' and 'depot'")
+            raise source.error(f"unknown array {quoted(name)} beside 'locs' and 'depot'")
     stops = _numeric(source, "locs", arrays["locs"])
     depots = _numeric(source, "depot", arrays["depot"])
     if stops.ndim != 3 or stops.shape[2] != 2 or stops.shape[1] % 2:
         raise source.error(f"the array 'locs' must be (count, 2n, 2), not {stops.shape}")
+    _check_extent(source, len(stops), stops.shape[1] + 1)
     if depots.shape != (len(stops), 2):
         raise source.error(f"the array 'depot' must be ({len(stops)}, 2), not {depots.shape}")
     points = np.concatenate([depots[:, None], stops], axis=1)
@@ -141,15 +142,16 @@ def _arrays(source: Source) -> dict[str, Array]:
             for member in members:
                 name = member.filename.removesuffix(".npy")
                 if name == member.filename:
-                    raise source.error(f"the member {member.filename!r} is not an .npy array")
+                    raise source.error(f"the member {quoted(member.filename)} is not an .npy array")
                 if name in found:
-                    raise source.error(f"the array {name!r} occurs twice")
-                found[name] = _array(source, name, archive.read(member))
+                    raise source.error(f"the array {quoted(name)} occurs twice")
+                found[name] = _array(source, name, bounded_zip.unpacked(source.data, member))
             return found
-    except InputError:
+    except InputError as error:
+        error.source = source.name
         raise
     except Exception as error:  # zipfile and its codecs raise a dozen unrelated types
-        raise source.error(f"this is not a sound .npz archive ({error})") from None
+        raise source.error(f"this is not a sound .npz archive ({str(error)[:100]})") from None
 
 
 def _array(source: Source, name: str, data: bytes) -> Array:
@@ -162,19 +164,23 @@ def _array(source: Source, name: str, data: bytes) -> Array:
         version = np.lib.format.read_magic(stream)
         shape, by_column, dtype = readers[version](stream)
     except Exception as error:  # the header is a Python literal: anything can be wrong with it
-        raise source.error(f"the array {name!r} has no readable header ({error})") from None
+        raise source.error(
+            f"the array {quoted(name)} has no readable header ({str(error)[:100]})"
+        ) from None
     if dtype.kind not in "fiubU":
-        raise source.error(f"the array {name!r} is of type {dtype}, neither numbers nor text")
+        raise source.error(
+            f"the array {quoted(name)} is of type {str(dtype)[:60]}, neither numbers nor text"
+        )
     count = 1
     for length in shape:
         if length < 0:
-            raise source.error(f"the array {name!r} declares the shape {shape}")
+            raise source.error(f"the array {quoted(name)} declares the shape {quoted(shape)}")
         count *= length
     start = stream.tell()
     # Checked before anything is allocated: a header may declare any shape it likes.
     if count * dtype.itemsize != len(data) - start:
         raise source.error(
-            f"the array {name!r} declares the shape {shape} of {dtype}, but holds "
+            f"the array {quoted(name)} declares the shape {quoted(shape)} of {dtype}, but holds "
             f"{len(data) - start} bytes"
         )
     if dtype.itemsize == 0 or count == 0:
@@ -185,7 +191,7 @@ def _array(source: Source, name: str, data: bytes) -> Array:
 
 def _numeric(source: Source, name: str, array: Array) -> Array:
     if array.dtype.kind not in "fiu":
-        raise source.error(f"the array {name!r} must be numbers, not {array.dtype}")
+        raise source.error(f"the array {quoted(name)} must be numbers, not {array.dtype}")
     with np.errstate(all="ignore"):  # what is not a usable number is named later
         return array.astype(np.float64, copy=False)
 
@@ -197,6 +203,7 @@ def _extent(source: Source, numbers: Mapping[str, Array]) -> tuple[int, int]:
         expected = "(count, N, 2)" if first == "coordinates" else "(count, N, N)"
         raise source.error(f"the array {first!r} must be {expected}, not {shape}")
     count, size = shape[0], shape[1]
+    _check_extent(source, count, size)
     expected_shapes = {
         "coordinates": (count, size, 2),
         "matrices": (count, size, size),
@@ -207,11 +214,17 @@ def _extent(source: Source, numbers: Mapping[str, Array]) -> tuple[int, int]:
     for name, array in numbers.items():
         if array.shape != expected_shapes[name]:
             raise source.error(
-                f"the array {name!r} must be {expected_shapes[name]}, not {array.shape}"
+                f"the array {quoted(name)} must be {expected_shapes[name]}, not {array.shape}"
             )
+    return count, size
+
+
+def _check_extent(source: Source, count: int, size: int) -> None:
+    """Refuse what holds nothing before anything is made as often as the file says."""
     if count == 0:
         raise source.error("the file holds no instance")
-    return count, size
+    if size < 3:
+        raise source.error(f"an instance needs a depot and at least one request, not {size} nodes")
 
 
 def _optional_rows(array: Array) -> Sequence[Array | None]:
@@ -222,25 +235,25 @@ def _optional_rows(array: Array) -> Sequence[Array | None]:
 
 def _flags(source: Source, name: str, array: Array, count: int) -> list[bool]:
     if array.dtype.kind != "b" or array.shape != (count,):
-        raise source.error(f"the array {name!r} must be ({count},) of bool")
+        raise source.error(f"the array {quoted(name)} must be ({count},) of bool")
     marks: list[bool] = array.tolist()
     return marks
 
 
 def _text(source: Source, name: str, array: Array) -> str:
     if array.dtype.kind != "U" or array.shape != ():
-        raise source.error(f"the array {name!r} must be a single text")
+        raise source.error(f"the array {quoted(name)} must be a single text")
     try:
         return str(array[()])
     except ValueError:  # numbers beyond Unicode where characters should be
-        raise source.error(f"the array {name!r} holds no text") from None
+        raise source.error(f"the array {quoted(name)} holds no text") from None
 
 
 def _word(source: Source, name: str, array: Array) -> Variant | Metric | Rounding:
     word = _text(source, name, array)
     kind = _WORDS[name]
     if word not in list(kind):
-        raise source.error(f"{name} must be one of {', '.join(kind)}, not {word!r}")
+        raise source.error(f"{name} must be one of {', '.join(kind)}, not {quoted(word)}")
     return kind(word)
 
 
@@ -249,9 +262,9 @@ def _listed(source: Source, name: str, array: Array, count: int) -> list[Any]:
     try:
         values = strict_json.load(Source(f"{source.name}: {name}", text.encode()))
     except UnicodeEncodeError:
-        raise source.error(f"the array {name!r} holds no text") from None
+        raise source.error(f"the array {quoted(name)} holds no text") from None
     if not isinstance(values, list) or len(values) not in (1, count):
-        raise source.error(f"the array {name!r} must be a JSON list of 1 or {count} entries")
+        raise source.error(f"the array {quoted(name)} must be a JSON list of 1 or {count} entries")
     return values * count if len(values) == 1 else values
 
 
@@ -263,7 +276,7 @@ def _id_tuples(
         if id(entry) in made:
             continue
         if not isinstance(entry, list) or len(entry) != length:
-            raise source.error(f"each entry of {name!r} must be a list of {length} ids")
+            raise source.error(f"each entry of {quoted(name)} must be a list of {length} ids")
         made[id(entry)] = tuple(_checked(source, name, user_id, int, str) for user_id in entry)
     return [made[id(entry)] for entry in lists]
 
@@ -279,7 +292,7 @@ def _attributes(source: Source, entry: Any) -> tuple[Mapping[str, str], ...] | N
 
 def _checked(source: Source, name: str, value: Any, *kinds: type) -> Any:
     if type(value) not in kinds:  # not isinstance: true is no whole number
-        raise source.error(f"the array {name!r} holds {value!r} where it should not")
+        raise source.error(f"the array {quoted(name)} holds {quoted(value)} where it should not")
     return value
 
 
@@ -296,7 +309,7 @@ def _render(instances: Sequence[Instance]) -> bytes:
             if here != there:
                 raise InputError(
                     f"an .npz file holds instances of one {name}, but instance {k} "
-                    f"({instance.name!r}) has {here} and instance 0 has {there}"
+                    f"({quoted(instance.name)}) has {here} and instance 0 has {there}"
                 )
     n, size = first.n, first.size
     arrays: dict[str, Array | None] = {

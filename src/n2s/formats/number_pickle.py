@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 
 
 class _Mark:
@@ -42,6 +42,8 @@ class _Array:
 
     value: np.ndarray[Any, Any] | None = None
 
+
+BYTES_PER_BYTE = 2  # an honest file writes every text it encodes
 
 _MARK = _Mark()
 _NUMERIC = {f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)} | {"f2", "f4", "f8", "b1"}
@@ -72,7 +74,7 @@ def load(data: bytes) -> object:
     except InputError:
         raise
     except Exception as error:  # the instructions of a damaged pickle can be wrong in any way
-        detail = str(error) or type(error).__name__
+        detail = str(error)[:100] or type(error).__name__
         raise InputError(f"this is not a sound pickle ({detail})") from None
 
 
@@ -81,7 +83,20 @@ def _finished(value: object) -> object:
     return value.value if isinstance(value, _Array) else value
 
 
+class _Budget:
+    """Bytes that may still be made: one text, once written, can be encoded any number of times."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise InputError("the pickle repeats its texts to more bytes than the file can hold")
+
+
 def _run(data: bytes) -> object:
+    budget = _Budget(BYTES_PER_BYTE * len(data))
     stack: list[Any] = []
     memo: dict[int, Any] = {}
 
@@ -136,7 +151,7 @@ def _run(data: bytes) -> object:
             stack.append(_allowed(f"{module}.{attribute}"))
         elif name == "REDUCE":
             arguments, function = stack.pop(), stack.pop()
-            stack.append(_made(function, arguments))
+            stack.append(_made(function, arguments, budget))
         elif name == "BUILD":
             state = stack.pop()
             _fill(stack[-1], state)
@@ -157,11 +172,13 @@ def _extend(target: object, entries: list[Any]) -> None:
 
 def _allowed(name: str) -> _Global:
     if name not in _GLOBALS:
-        raise InputError(f"the pickle asks for {name!r}; only numbers and arrays of them are read")
+        raise InputError(
+            f"the pickle asks for {quoted(name)}; only numbers and arrays of them are read"
+        )
     return _Global(name.replace("numpy._core.", "numpy.core."))
 
 
-def _made(function: object, arguments: Any) -> object:
+def _made(function: object, arguments: Any, budget: _Budget) -> object:
     """What a call of one of the few known functions stands for.
 
     Types come before anything else that looks at a value: to print, hash or compare lists that hold
@@ -172,6 +189,7 @@ def _made(function: object, arguments: Any) -> object:
         text, encoding = arguments
         if not isinstance(text, str) or not isinstance(encoding, str) or encoding != "latin1":
             raise InputError("the pickle holds bytes in an unknown encoding")
+        budget.spend(len(text))
         return text.encode("latin1")
     if name == "numpy.dtype":
         code = arguments[0]

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from n2s.errors import quoted
 from n2s.formats import tsplib
 from n2s.formats.base import RouteFormat, Source
 from n2s.formats.strict_json import Fields, load
 from n2s.problem import Evaluation, Id, Instance
 
-_ROUTE = re.compile(r"route\s*#?\s*[0-9]*\s*:(.*)", re.IGNORECASE)
+# Each run of blanks belongs to one part only: a line of a million blanks is read in one go.
+_ROUTE = re.compile(r"route\s*(?:#\s*)?(?:[0-9]+\s*)?:(.*)", re.IGNORECASE)
 _REMARK = re.compile(r"[A-Za-z][\w ]*:?\s.*")
 _START = re.compile(rb"^[ \t]*route[ \t]*#[ \t]*[0-9]+[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
@@ -56,9 +58,7 @@ def _from_json(source: Source) -> list[tuple[int | None, int]]:
         raise fields.wrong("route", "must be a list of node numbers")
     for number in route:
         if type(number) is not int:
-            raise fields.wrong(
-                "route", f"must hold whole numbers, not {tsplib.shortened(str(number))}"
-            )
+            raise fields.wrong("route", f"must hold whole numbers, not {quoted(number)}")
     return [(None, number) for number in route]
 
 
@@ -73,9 +73,7 @@ def _from_vrplib(source: Source) -> list[tuple[int | None, int]]:
                 [(line, tsplib.integer(source, token, line, "a stop")) for token in tokens]
             )
         elif not _REMARK.fullmatch(text):
-            raise source.error(
-                f"{tsplib.shortened(text)} is neither 'Route #1: ...' nor 'Cost: ...'", line
-            )
+            raise source.error(f"{quoted(text)} is neither 'Route #1: ...' nor 'Cost: ...'", line)
     if not routes:
         raise source.error("there is no 'Route #1: ...'")
     return routes[0]
