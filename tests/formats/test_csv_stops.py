@@ -12,8 +12,8 @@ from formats.mutate import mutated
 from n2s.errors import InputError, UnsupportedError
 from n2s.formats.base import Source
 from n2s.formats.csv_route import FORMAT as ROUTE_FORMAT
-from n2s.formats.csv_stops import FORMAT
-from n2s.problem import Id, Instance, Metric, Rounding, Variant, evaluate
+from n2s.formats.csv_stops import FORMAT, FORMATS
+from n2s.problem import Id, Instance, Metric, Rounding, Variant, evaluate, generate
 
 
 def read(text: str | bytes, name: str = "stops.csv") -> Instance:
@@ -267,7 +267,9 @@ def test_constraints_beyond_the_problem_are_refused(column: str) -> None:
         ({"rounding": Rounding.UP}, "with rounding up"),
         ({"ids": ("a", " b", "c")}, "node id ' b'"),
         ({"ids": ("a", "", "c")}, "node id ''"),
-        ({"ids": ("a", 1, "1")}, "differ in type only"),
+        ({"attributes": ({"pickup_x": "1", "pickup_y": "1"}, {}, {})}, "cannot hold this instance"),
+        ({"attributes": ({"note": "1"}, {"Note": "1"}, {})}, "two columns 'note'"),
+        ({"attributes": ({"a": "1"}, {}, {}), "open_start": True, "open_end": True}, "attributes"),
         ({"requests": ("r ",)}, "request id 'r '"),
         ({"attributes": ({"kind": "x"}, {}, {})}, "further column named 'kind'"),
         ({"attributes": ({"Latest": "x"}, {}, {})}, "'Latest': it would read as a constraint"),
@@ -296,7 +298,7 @@ def table_instances(draw: st.DrawFn) -> Instance:
     n = draw(st.integers(1, 3))
     size = 2 * n + 1
     kinds = draw(st.sampled_from([CELL.map("n{}".format), st.integers(-9, 10**17)]))
-    names = st.sampled_from(["note", "Adresse", "a;b", 'q"q', "line\r\nbreak"])
+    names = st.sampled_from(["note", "Adresse", "a;b", 'q"q', "line\r\nbreak", ";" * 9])
     opened = draw(st.sampled_from([(False, False), (False, True), (True, False)]))
     separate = opened == (False, False) and draw(st.booleans())
     ids = draw(st.lists(kinds, min_size=size + 1, max_size=size + 1, unique=True))  # type: ignore[var-annotated]
@@ -415,8 +417,11 @@ def test_other_tables_of_a_route(text: str) -> None:
     assert read_route(text, read(STOPS)) == [2, 3, 5, 4]
 
 
-def test_an_unknown_stop_is_left_to_the_judge() -> None:
-    assert read_route("2\nzz\n", read(STOPS)) == [2, "zz"]
+def test_an_unknown_stop_is_named_with_its_line() -> None:
+    with pytest.raises(InputError, match=r"^route.csv:3: stop 'zz' is not a node of stops"):
+        read_route("id\n2\nzz\n", read(STOPS))
+    ended = read(HEAD + "h,depot,,0,0\ne,end,,9,9\n" + PAIR)
+    assert read_route("id\nh\np\nd\ne\n", ended) == ["h", "p", "d", "e"]
 
 
 @pytest.mark.parametrize(
@@ -500,3 +505,25 @@ def test_a_column_that_asks_for_more_is_refused(column: str) -> None:
     text = f"id,kind,request,x,y,{column}\n0,depot,,0,0,\na,pickup,r,1,0,9\nb,delivery,r,2,0,\n"
     with pytest.raises(UnsupportedError, match=f"t.csv:3: the column '{column}'"):
         FORMAT.parse(Source("t.csv", text.encode()))
+
+
+def test_delimiters_inside_quotes_do_not_count() -> None:
+    text = STOPS.replace("note", '"note; also;\nsee;;;;;; below"')
+    assert read(text).ids == read(STOPS).ids
+
+
+def test_tsv_is_written_with_tabs() -> None:
+    instance = read(STOPS)
+    for known in FORMATS:
+        assert known.render is not None
+        data = known.render([instance])
+        assert (b"\t" in data) == (known.suffixes == (".tsv",))
+        assert read(data).attributes == instance.attributes
+
+
+def test_a_large_route_has_depth_and_top_of_the_stack() -> None:
+    small, large = (generate(n, variant=Variant.LIFO)[0] for n in (499, 501))
+    header, *rows = route_table(large, [1, 2]).splitlines()
+    assert header.endswith(",load,depth,top")
+    assert rows[2].endswith(",2,2,2")
+    assert route_table(small, [1, 2]).splitlines()[3].endswith(",2,1 2")

@@ -6,6 +6,7 @@ the disk. The same parsers therefore serve files, uploads and tests.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,8 +25,11 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """The name without folder and last suffix: the default name of an instance."""
-        return Path(self.name).stem
+        """The name without folder and last suffix: the default name of an instance.
+
+        What is not UTF-8 in a file's name is replaced, since no other file could hold it.
+        """
+        return os.fsencode(Path(self.name).stem).decode("utf-8", "replace")
 
     @property
     def text(self) -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from n2s.errors import InputError, UnsupportedError
+from n2s.errors import InputError, UnsupportedError, quoted
 from n2s.formats import csv_table, open_depot, stops
 from n2s.formats.assemble import assemble
 from n2s.formats.base import Format, Source, one
@@ -99,9 +99,9 @@ def _parse(source: Source) -> list[Instance]:
     for word in needed:
         if word not in words:
             raise source.error(
-                f"the column {word!r} is missing (a row per request needs request_id, pickup_lat, "
+                f"the column {quoted(word)} is missing (a row per request needs request_id, pickup_lat, "
                 "pickup_lon, delivery_lat, delivery_lon; a row per stop id, kind, request, lat, lon; "
-                f"or x, y): there are {', '.join(filter(None, header))}"
+                f"or x, y): there are {quoted(', '.join(filter(None, header)), 200)}"
             )
     table = csv_table.read(source)
     prefixes = ("",) if per_stop else ("pickup_", "delivery_")
@@ -109,9 +109,9 @@ def _parse(source: Source) -> list[Instance]:
     both = {f"{prefix}{name}" for prefix in prefixes for name in _COORDINATES}
     for word in words:
         if words.count(word) > 1 and word:
-            raise source.error(f"there are two columns {word!r}")
+            raise source.error(f"there are two columns {quoted(word)}")
         if word in both - known:
-            raise source.error(f"the column {word!r} is a second kind of coordinates")
+            raise source.error(f"the column {quoted(word)} is a second kind of coordinates")
     extra = [i for i, word in enumerate(words) if word and word not in known]
     _refuse_constraints(table, extra)
     read = _stop_rows if per_stop else _request_rows
@@ -125,10 +125,12 @@ def _variant(table: Table, words: Sequence[str]) -> Variant:
         text = row.cells[words.index("variant")].lower()
         if text and text not in tuple(Variant):
             raise table.source.error(
-                f"the variant is {text!r}, not one of {', '.join(Variant)}", row.line
+                f"the variant is {quoted(text)}, not one of {', '.join(Variant)}", row.line
             )
         if text and found not in (None, text):
-            raise table.source.error(f"the variant is {text!r} here and {found!r} above", row.line)
+            raise table.source.error(
+                f"the variant is {quoted(text)} here and {quoted(found)} above", row.line
+            )
         found = text or found
     return Variant(found or Variant.PDTSP)
 
@@ -139,8 +141,8 @@ def _refuse_constraints(table: Table, extra: Sequence[int]) -> None:
             for row in table.rows:
                 if row.cells[i]:
                     raise UnsupportedError(
-                        f"the column {table.header[i]!r} asks for something that a CSV file cannot say "
-                        "or this package cannot do",
+                        f"the column {quoted(table.header[i])} asks for something that a CSV file "
+                        "cannot say or this package cannot do",
                         table.source.name,
                         row.line,
                     )
@@ -153,7 +155,7 @@ def _stop_rows(table: Table, words: list[str], axis: str, extra: list[int]) -> l
         kind = KINDS.get(cells["kind"].lower())
         if kind is None:
             raise table.source.error(
-                f"the kind is {cells['kind']!r}, not one of {', '.join(KINDS)}", row.line
+                f"the kind is {quoted(cells['kind'])}, not one of {', '.join(KINDS)}", row.line
             )
         stop = _Row(
             line=row.line,
@@ -236,7 +238,7 @@ def _build(table: Table, rows: list[_Row], axis: str, variant: Variant) -> Insta
     for row in rows:
         seen = pairs.setdefault(row.request, {}) if row.request else places
         if row.kind in seen:
-            what = f"the {row.kind} of request {row.request!r}" if row.request else row.kind
+            what = f"the {row.kind} of request {quoted(row.request)}" if row.request else row.kind
             raise source.error(f"{what} was given before, in line {seen[row.kind].line}", row.line)
         seen[row.kind] = row
     if "depot" in places and "start" in places:
@@ -245,7 +247,7 @@ def _build(table: Table, rows: list[_Row], axis: str, variant: Variant) -> Insta
         for kind in ("pickup", "delivery"):
             if kind not in pair:
                 (other,) = pair.values()
-                raise source.error(f"request {request!r} has no {kind}", other.line)
+                raise source.error(f"request {quoted(request)} has no {kind}", other.line)
 
     start = places.get("depot", places.get("start"))
     end = places.get("end")
@@ -297,7 +299,7 @@ def _ids(source: Source, order: Sequence[_Row]) -> list[Id]:
         before = seen.setdefault(user_id, row)
         if before is not row and (before.request or row.request):  # start and end may be one place
             raise source.error(
-                f"the id {user_id!r} was used before, in line {before.line}", row.line
+                f"the id {quoted(user_id)} was used before, in line {before.line}", row.line
             )
     return ids
 
@@ -310,21 +312,33 @@ def _loads(source: Source, pairs: Mapping[str, Mapping[str, _Row]]) -> list[floa
         # A delivery may state its load as what leaves the vehicle: a negative number.
         if len({abs(load) for load in given}) > 1 or (pickup.load or 0.0) < 0:
             raise source.error(
-                f"request {request!r} has loads {', '.join(map(shown, given))}", delivery.line
+                f"request {quoted(request)} has loads {', '.join(map(shown, given))}", delivery.line
             )
         loads += [abs(load) for load in given[:1]]
         if loads and not given:
-            raise source.error(f"request {request!r} has no load, but others have", pickup.line)
+            raise source.error(
+                f"request {quoted(request)} has no load, but others have", pickup.line
+            )
     if loads and len(loads) < len(pairs):
-        raise source.error(f"request {next(iter(pairs))!r} has no load, but others have")
+        raise source.error(f"request {quoted(next(iter(pairs)))} has no load, but others have")
     return loads or None
 
 
 # --- writing -----------------------------------------------------------------------------------
 
 
-def _render(instances: Sequence[Instance]) -> bytes:
+def _render(instances: Sequence[Instance], delimiter: str = ",") -> bytes:
     instance = one(instances, "CSV")
+    data = csv_table.render(_table(instance), delimiter)
+    _check_read_back(instance, data)
+    return data
+
+
+def _render_tabs(instances: Sequence[Instance]) -> bytes:
+    return _render(instances, "\t")
+
+
+def _table(instance: Instance) -> list[list[str]]:
     points = instance.coordinates
     if instance.matrix is not None or points is None:
         raise InputError("a CSV file cannot hold a distance matrix: write .json or .npz")
@@ -340,9 +354,11 @@ def _render(instances: Sequence[Instance]) -> bytes:
     columns = list(dict.fromkeys(c for kept in instance.attributes or () for c in kept))
     for column in columns:
         if word_of(normal(column)) in SYNONYMS or not column or column != column.strip():
-            raise InputError(f"a CSV file cannot hold a further column named {column!r}")
+            raise InputError(f"a CSV file cannot hold a further column named {quoted(column)}")
         if is_constraint(column):
-            raise InputError(f"a CSV file cannot hold {column!r}: it would read as a constraint")
+            raise InputError(
+                f"a CSV file cannot hold {quoted(column)}: it would read as a constraint"
+            )
     names = ("lat", "lon") if axis == "lat" else ("x", "y")
     named = instance.variant is not Variant.PDTSP
 
@@ -376,29 +392,46 @@ def _render(instances: Sequence[Instance]) -> bytes:
     for node in range(1, instance.size):
         request = instance.request_of(node)
         rows.append(row(instance.ids[node], instance.kind(node), request, points[node], node))
-    return csv_table.render(rows)
+    return rows
+
+
+def _check_read_back(instance: Instance, data: bytes) -> None:
+    """Refuse what the reader would refuse or take for something else: names can mean anything."""
+    try:
+        (again,) = _parse(Source("the table", data))
+    except InputError as error:
+        raise InputError(f"a CSV file cannot hold this instance: {error.message}") from None
+    # A depot that nobody goes to is not written.
+    first = 1 if instance.open_start and instance.open_end else 0
+    for what, here, there in (
+        ("ids", again.ids[first:], instance.ids[first:]),
+        ("requests", again.requests, instance.requests),
+    ):
+        if list(map(str, here)) != list(map(str, there)):
+            raise InputError(f"a CSV file cannot hold the {what} of this instance")
+    if _filled(again) != _filled(instance):
+        raise InputError("a CSV file cannot hold the attributes of this instance")
+
+
+def _filled(instance: Instance) -> list[dict[str, str]]:
+    """The further columns by node; an empty cell is none."""
+    kept = instance.attributes or ({},) * instance.size
+    return [{column: text for column, text in row.items() if text} for row in kept]
 
 
 def _check_texts(instance: Instance) -> None:
     """Refuse ids that would come back as others: cells are stripped and know no types."""
-    end = () if instance.end_id in (None, instance.ids[0]) else (instance.end_id,)
+    end = (instance.end_id,) if stops.separate_end(instance) else ()
     for what, ids in (("node", (*instance.ids, *end)), ("request", instance.requests)):
         texts = [str(user_id) for user_id in ids]
         for text in texts:
             if not text or text != text.strip():
-                raise InputError(f"a CSV file cannot hold the {what} id {text!r}")
-        if len(set(texts)) != len(texts):
-            raise InputError(f"a CSV file cannot tell {what} ids apart that differ in type only")
+                raise InputError(f"a CSV file cannot hold the {what} id {quoted(text)}")
     for kept in instance.attributes or ():
         for column, text in kept.items():
             if text != text.strip():
-                raise InputError(f"a CSV file cannot hold {column} {text!r}")
+                raise InputError(f"a CSV file cannot hold {column[:60]} {quoted(text)}")
 
 
-FORMAT = Format(
-    name="CSV of stops or requests",
-    suffixes=(".csv", ".tsv"),
-    recognises=_looks_like_instance,
-    parse=_parse,
-    render=_render,
-)
+FORMAT = Format("CSV of stops or requests", (".csv",), _looks_like_instance, _parse, _render)
+FORMATS = (FORMAT, replace(FORMAT, suffixes=(".tsv",), render=_render_tabs))

@@ -9,11 +9,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from n2s.errors import quoted
 from n2s.formats.base import Source
 from n2s.problem import Id
 
 DELIMITERS = ",;\t"
 
+# The first line that is not blank; quotes may hold line breaks.
+_HEADER = re.compile(r'(?:[^\S\r\n]*[\r\n])*(?:"[^"]*"|[^"\r\n])*')
+_QUOTED = re.compile(r'"[^"]*"')
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
@@ -39,10 +43,10 @@ class Table:
         """The number in a cell; with a comma for the point where the delimiter is a semicolon."""
         plain = text.replace(",", ".") if self.delimiter == ";" else text
         if not _NUMBER.fullmatch(plain):
-            raise self.source.error(f"{column} is {text!r}, which is not a number", line)
+            raise self.source.error(f"{column} is {quoted(text)}, which is not a number", line)
         value = float(plain)
         if math.isinf(value):
-            raise self.source.error(f"{column} is {text!r}, which is too large", line)
+            raise self.source.error(f"{column} is {quoted(text)}, which is too large", line)
         return value
 
 
@@ -62,14 +66,16 @@ def read(source: Source) -> Table:
         padded = (*cells, *[""] * (len(names) - len(cells)))[: len(names)]
         for cell, name in zip(padded, names, strict=True):
             if cell and not name:
-                raise source.error(f"the cell {cell!r} is in a column without a name", line)
+                raise source.error(f"the cell {quoted(cell)} is in a column without a name", line)
         rows.append(Row(line, padded))
     return Table(source, names, tuple(rows), _delimiter(source))
 
 
 def _delimiter(source: Source) -> str:
-    first = next((line for line in io.StringIO(source.text, newline=None) if line.strip()), "")
-    return max(DELIMITERS, key=first.count)
+    """The one that occurs most in the header, quoted text aside."""
+    header = _HEADER.match(source.text)
+    plain = _QUOTED.sub("", header[0]) if header else ""
+    return max(DELIMITERS, key=plain.count)
 
 
 def _rows(source: Source) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -92,9 +98,9 @@ def _rows(source: Source) -> Iterator[tuple[int, tuple[str, ...]]]:
         raise source.error("the table is empty")
 
 
-def render(rows: Iterable[Sequence[str]]) -> bytes:
-    """A comma-separated table. Not by ``csv``: its writer leaves a lone carriage return bare."""
-    return "".join(",".join(map(_quoted, row)) + "\n" for row in rows).encode()
+def render(rows: Iterable[Sequence[str]], delimiter: str = ",") -> bytes:
+    """A table as text. Not by ``csv``: its writer leaves a lone carriage return bare."""
+    return "".join(delimiter.join(map(_quoted, row)) + "\n" for row in rows).encode()
 
 
 def _quoted(cell: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ FORMATS: tuple[Format, ...] = (
     json_instance.FORMAT,
     vroom.FORMAT,
     tsppdlib.JSON_FORMAT,
-    csv_stops.FORMAT,
+    *csv_stops.FORMATS,
     npz.FORMAT,
     pkl.FORMAT,
     *lkh.FORMATS,
@@ -75,12 +76,16 @@ def parse(source: Source) -> list[Instance]:
     others = [known for known in FORMATS if suffix not in known.suffixes]
     for known in [*proposed, *others]:
         if known.recognises(source):
-            with located(source.name):
-                return known.parse(source)
-    if proposed:
-        with located(source.name):  # its parser knows best what is missing
-            return proposed[0].parse(source)
-    raise source.error(f"this is none of the known formats ({_names(FORMATS)})")
+            break
+    else:
+        if not proposed:
+            raise source.error(f"this is none of the known formats ({_names(FORMATS)})")
+        known = proposed[0]  # its parser knows best what is missing
+    with located(source.name):
+        instances = known.parse(source)
+    if not instances:
+        raise source.error("the file holds no instance")
+    return instances
 
 
 def write(instances: Instance | Sequence[Instance], path: str | Path) -> None:
@@ -117,23 +122,41 @@ def write_route(evaluation: Evaluation, path: str | Path, record: Mapping[str, o
 
 
 def store(path: str | Path, data: bytes) -> None:
-    """Put ``data`` at ``path`` whole or not at all: written aside, then renamed."""
-    target = Path(path)
+    """Put ``data`` at ``path`` whole or not at all: written aside, then renamed.
+
+    A link stays one and its target is replaced; an old file's permissions are kept.
+    """
+    target = Path(os.path.realpath(path))
     try:
-        descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        mode = _mode(target, str(path))
+        # A short name: the target's own may already be as long as names can be.
+        descriptor, aside = tempfile.mkstemp(prefix=".n2s-", dir=target.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())  # or a crash could leave the new name with no content
+            os.chmod(aside, mode)
+            os.replace(aside, target)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise InputError(f"cannot be written ({error.strerror})", str(path)) from error
+
+
+def _mode(target: Path, name: str) -> int:
+    """The permissions the new file shall have."""
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
+        old = target.stat().st_mode
+    except FileNotFoundError:
         # mkstemp makes private files; a result should be as readable as any other new file.
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)
-        os.replace(aside, target)
-    except OSError as error:
-        Path(aside).unlink(missing_ok=True)
-        raise InputError(f"cannot be written ({error.strerror})", str(path)) from error
+        return 0o666 & ~mask
+    if not stat.S_ISREG(old):
+        raise InputError("cannot be written: it exists and is not a regular file", name)
+    return stat.S_IMODE(old) & 0o777
 
 
 def _load(path: str | Path) -> Source:
