@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -317,3 +319,15 @@ def test_damaged_files_are_read_or_refused(data: bytes) -> None:
     except InputError:
         return
     assert np.isfinite(instance.costs).all()
+
+
+def test_a_matrix_beyond_use_is_refused() -> None:
+    with pytest.raises(InputError, match="up to 5000 nodes, not 5001"):
+        lkh.render(generate(2500))
+
+
+def test_a_large_instance_with_a_tsplib_rule_is_written_at_once() -> None:
+    instance = replace(generate(10_000)[0], rounding=Rounding.NEAREST)
+    began = time.perf_counter()
+    lkh.render([instance])
+    assert time.perf_counter() - began < 5

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from n2s.errors import quoted
 from n2s.formats import tsplib
 from n2s.formats.assemble import assemble
 from n2s.formats.base import Format, Source
@@ -30,9 +31,7 @@ def parse(source: Source) -> list[Instance]:
     for key, (line, text) in zip(("GRUBHUB", "DIMENSION"), lines, strict=False):
         found, colon, value = text.partition(":")
         if not colon or found.strip().upper() != key:
-            raise source.error(
-                f"this line must be '{key}: ...', not {tsplib.shortened(text)}", line
-            )
+            raise source.error(f"this line must be '{key}: ...', not {quoted(text)}", line)
         head[key] = (line, value.strip())
     if "DIMENSION" not in head:
         raise source.error("a Grubhub file starts with 'GRUBHUB: name' and 'DIMENSION: n'")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from n2s.errors import InputError, located
+from n2s.errors import InputError, located, quoted
 from n2s.formats import open_depot, strict_json
 from n2s.formats.base import Format, Source
-from n2s.formats.strict_json import Fields, short, shown
+from n2s.formats.strict_json import Fields, short
 from n2s.problem import Id, Instance, Metric, Rounding, Variant
 from n2s.problem.distance import FloatArray
 
@@ -36,10 +36,10 @@ def _parse(source: Source) -> list[Instance]:
     body = Fields(source, strict_json.load(source))
     kind = body.take("format")
     if kind not in (None, ONE, SEVERAL):
-        raise body.wrong("format", f"is {shown(kind)}, not {ONE!r} or {SEVERAL!r}")
+        raise body.wrong("format", f"is {quoted(kind)}, not {ONE!r} or {SEVERAL!r}")
     version = body.take("version")
     if version not in (None, VERSION):
-        raise body.wrong("version", f"is {shown(version)}, but only {VERSION} is known")
+        raise body.wrong("version", f"is {quoted(version)}, but only {VERSION} is known")
     if kind != SEVERAL:
         return [_instance(body, source.stem)]
     entries = body.each("instances")
@@ -118,7 +118,7 @@ def _instance(body: Fields, default_name: str) -> Instance:
         given = request.identity("id")
         given = number if given is None else given
         if given in seen:
-            raise request.wrong("id", f"is {shown(given)}, which occurs twice")
+            raise request.wrong("id", f"is {quoted(given)}, which occurs twice")
         seen.add(given)
         request_ids.append(given)
         loads.append(request.number("load"))

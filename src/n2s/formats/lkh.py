@@ -7,19 +7,21 @@ delivery in the last column, a delivery its pickup in the one before, the depot 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from n2s.errors import InputError, UnsupportedError
+from n2s.errors import InputError, UnsupportedError, quoted
 from n2s.formats import tsplib
 from n2s.formats.assemble import assemble
 from n2s.formats.base import Format, Source, one
 from n2s.problem import Instance, Metric, Rounding, Variant
+from n2s.problem.instance import IntArray
 
 TYPES = {"PDTSP": Variant.PDTSP, "PDTSPL": Variant.LIFO}
 PAIRS = "PICKUP_AND_DELIVERY"
+LARGEST_MATRIX = 5000  # nodes; the text of such a matrix is half a gigabyte
 LAYOUT = "id demand early late service pickup delivery"
 
 _SINGLE = ("VEHICLES", "SALESMEN", "SCALE")  # with the value 1 these change nothing
@@ -49,7 +51,9 @@ def parse(source: Source) -> list[Instance]:
     for key in _SINGLE:
         if document.value(key) not in (None, "1"):
             raise tsplib.unsupported(
-                source, f"{key} {document.value(key)} is not supported, only 1", document.line(key)
+                source,
+                f"{key} {document.need(key)[:60]} is not supported, only 1",
+                document.line(key),
             )
     geometry = tsplib.geometry(document)
     points = geometry.coordinates
@@ -107,6 +111,11 @@ def render(instances: Sequence[Instance]) -> bytes:
         raise UnsupportedError(f"LKH-3 has no type for {instance.variant} loading here")
     order = np.argsort(instance.numbers)  # node by number
     kind = _weight_type(instance)
+    if kind == tsplib.EXPLICIT and instance.size > LARGEST_MATRIX:
+        raise InputError(
+            f"LKH-3 would need a matrix of all distances, which is written for up to "
+            f"{LARGEST_MATRIX} nodes, not {instance.size}"
+        )
     lines = [f"NAME : {' '.join(instance.name.split())}"] if instance.name.split() else []
     lines += [f"TYPE : {types[instance.variant]}", f"DIMENSION : {instance.size}"]
     if instance.capacity is not None:
@@ -123,9 +132,11 @@ def render(instances: Sequence[Instance]) -> bytes:
             lines.append(f"{number} {tsplib.written(x)} {tsplib.written(y)}")
     if kind == tsplib.EXPLICIT:
         lines.append("EDGE_WEIGHT_SECTION")
-        for row in instance.costs[np.ix_(order, order)].tolist():
-            lines.append(" ".join(map(tsplib.written, row)))
-    lines += [f"{PAIRS}_SECTION", *(_row(instance, int(node)) for node in order)]
+        for node in order:  # one row at a time: the whole as Python numbers takes gigabytes
+            row = instance.legs(np.full(len(order), node), order)
+            row[order == node] = 0.0
+            lines.append(" ".join(map(tsplib.written, row.tolist())))
+    lines += [f"{PAIRS}_SECTION", *_rows(instance, order)]
     lines += ["DEPOT_SECTION", str(instance.numbers[0] + 1), "-1", "EOF", ""]
     return "\n".join(lines).encode()
 
@@ -138,7 +149,7 @@ def _variant(document: tsplib.Document) -> Variant:
     if kind not in TYPES:
         raise tsplib.unsupported(
             document.source,
-            f"TYPE {tsplib.shortened(kind)} is not supported, only {' and '.join(TYPES)}",
+            f"TYPE {quoted(kind)} is not supported, only {' and '.join(TYPES)}",
             line,
         )
     return TYPES[kind]
@@ -175,7 +186,7 @@ def _stops(document: tsplib.Document) -> dict[int, _Stop]:
             if time != 0:
                 raise tsplib.unsupported(
                     source,
-                    f"node {node} has {what} time {token}: time windows and service times are "
+                    f"node {node} has {what} time {token[:60]}: time windows and service times are "
                     "not supported",
                     row.line,
                 )
@@ -244,16 +255,21 @@ def _weight_type(instance: Instance) -> str:
     return kinds[0] if kinds else tsplib.EXPLICIT
 
 
-def _row(instance: Instance, node: int) -> str:
-    number = instance.numbers + 1
-    request = instance.request_of(node)
-    if request is None:
-        return f"{number[node]} 0 0 0 0 0 0"
+def _rows(instance: Instance, order: IntArray) -> Iterator[str]:
+    """The rows of the section, by number."""
+    numbers = (instance.numbers + 1).tolist()
     weighed = instance.loads is not None or instance.capacity is not None
-    load = float(instance.weights[request - 1]) if weighed else 0.0
-    if node <= instance.n:
-        return f"{number[node]} {tsplib.written(load)} 0 0 0 0 {number[node + instance.n]}"
-    return f"{number[node]} {tsplib.written(-load)} 0 0 0 {number[request]} 0"
+    loads = instance.weights.tolist() if weighed else [0.0] * instance.n
+    for node in order.tolist():
+        request = instance.request_of(node)
+        if request is None:
+            yield f"{numbers[node]} 0 0 0 0 0 0"
+        elif node <= instance.n:
+            load, mate = loads[request - 1], numbers[node + instance.n]
+            yield f"{numbers[node]} {tsplib.written(load)} 0 0 0 0 {mate}"
+        else:
+            load, mate = -loads[request - 1], numbers[request]
+            yield f"{numbers[node]} {tsplib.written(load)} 0 0 0 {mate} 0"
 
 
 def _as_type(suffix: str, variant: Variant) -> Callable[[Sequence[Instance]], bytes]:

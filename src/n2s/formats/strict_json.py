@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 from n2s.formats.base import Source
 from n2s.problem import Id
 from n2s.problem.distance import FloatArray
@@ -24,6 +24,7 @@ from n2s.problem.distance import FloatArray
 # An entry lives as long as its source does.
 _parsed: WeakKeyDictionary[Source, object] = WeakKeyDictionary()
 
+LONGEST_KEY = 60  # longer ones are cut short in messages
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -39,7 +40,7 @@ def load(source: Source) -> object:
             seen: set[str] = set()
             for key, _ in pairs:
                 if key in seen:
-                    raise source.error(f"the key {key!r} occurs twice in one object")
+                    raise source.error(f"the key {quoted(key)} occurs twice in one object")
                 seen.add(key)
         return found
 
@@ -106,7 +107,7 @@ def plain(value: object) -> object:
 def _default(value: object) -> object:
     simple = plain(value)
     if simple is value:
-        raise InputError(f"{value!r} cannot be written as JSON")
+        raise InputError(f"{quoted(value)} cannot be written as JSON")
     return simple
 
 
@@ -134,8 +135,9 @@ class Fields:
         return key in self._value
 
     def at(self, key: str) -> str:
-        """The path of a member."""
-        return f"{self.path}.{key}" if self.path else key
+        """The path of a member, whose name may be anything."""
+        name = key if key.isprintable() and len(key) <= LONGEST_KEY else quoted(key)
+        return f"{self.path}.{name}" if self.path else name
 
     def wrong(self, key: str, message: str) -> InputError:
         """An error about a member, to be raised."""
@@ -217,7 +219,7 @@ class Fields:
         """A whole number that is not negative."""
         value = self.take(key)
         if value is not None and (type(value) is not int or value < 0):
-            raise self.wrong(key, f"must be a whole number from 0 on, not {shown(value)}")
+            raise self.wrong(key, f"must be a whole number from 0 on, not {quoted(value)}")
         return value
 
     def one_of(self, key: str, choices: Iterable[str]) -> str | None:
@@ -225,7 +227,7 @@ class Fields:
         value = self.take(key)
         words = list(choices)
         if value is not None and value not in words:
-            raise self.wrong(key, f"must be one of {', '.join(words)}, not {shown(value)}")
+            raise self.wrong(key, f"must be one of {', '.join(words)}, not {quoted(value)}")
         return None if value is None else str(value)
 
     def fields(self, key: str) -> Fields | None:
@@ -271,16 +273,7 @@ def _kind(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
-        return f"the number {shown(value)}"
+        return f"the number {quoted(value)}"
     if isinstance(value, str):
         return "a text"
     return "a list" if isinstance(value, list) else "an object"
-
-
-def shown(value: object) -> str:
-    """A value in a message, cut short."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # digits or brackets beyond what Python prints
-        return "something very large"
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from n2s.errors import quoted
 from n2s.formats import tsplib
 from n2s.formats.base import RouteFormat, Source
 from n2s.problem import Evaluation, Id, Instance
@@ -21,7 +22,7 @@ def parse(source: Source, instance: Instance) -> list[Id]:
     """The stops of the one tour, from the depot on (a cycle may be written from any node)."""
     document = tsplib.split(source)
     if document.need("TYPE").upper() != "TOUR":
-        found = tsplib.shortened(document.need("TYPE"))
+        found = quoted(document.need("TYPE"))
         raise source.error(f"the TYPE is {found}, not TOUR", document.line("TYPE"))
     section = document.section("TOUR")
     tokens = [(row.line, token) for row in section.rows for token in row.tokens]

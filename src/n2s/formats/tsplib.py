@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from n2s.errors import UnsupportedError
+from n2s.errors import UnsupportedError, quoted
 from n2s.formats.base import Source
 from n2s.problem import Metric, Rounding
 from n2s.problem.distance import FloatArray
@@ -133,11 +133,15 @@ class Document:
         for key, specification in self.specifications.items():
             if key not in specifications:
                 raise unsupported(
-                    self.source, f"the specification {key} is not supported", specification.line
+                    self.source,
+                    f"the specification {key[:60]} is not supported",
+                    specification.line,
                 )
         for name, section in self.sections.items():
             if name not in sections:
-                raise unsupported(self.source, f"the {name}_SECTION is not supported", section.line)
+                raise unsupported(
+                    self.source, f"the {name[:60]}_SECTION is not supported", section.line
+                )
 
     @property
     def dimension(self) -> int:
@@ -175,7 +179,7 @@ def split(source: Source) -> Document:
             if name in sections:
                 first = sections[name][0]
                 raise source.error(
-                    f"the {name}_SECTION occurs twice (first in line {first})", number
+                    f"the {name[:60]}_SECTION occurs twice (first in line {first})", number
                 )
             rows = []
             sections[name] = (number, rows)
@@ -183,13 +187,13 @@ def split(source: Source) -> Document:
             key = specification[1].upper()
             if key in specifications and key != "COMMENT":
                 earlier = specifications[key].line
-                raise source.error(f"{key} is given twice (first in line {earlier})", number)
+                raise source.error(f"{key[:60]} is given twice (first in line {earlier})", number)
             specifications[key] = Specification(number, specification[2].strip())
         elif rows is not None:
             rows.append(Row(number, tuple(text.split())))
         else:
             raise source.error(
-                f"{shortened(text)} is neither 'KEY : VALUE' nor the start of a section", number
+                f"{quoted(text)} is neither 'KEY : VALUE' nor the start of a section", number
             )
     return Document(
         source,
@@ -206,7 +210,7 @@ def geometry(document: Document) -> Geometry:
     if kind != EXPLICIT and kind not in WEIGHT_TYPES:
         raise unsupported(
             source,
-            f"EDGE_WEIGHT_TYPE {shortened(kind)} is not supported, "
+            f"EDGE_WEIGHT_TYPE {quoted(kind)} is not supported, "
             f"only {', '.join([*WEIGHT_TYPES, EXPLICIT])}",
             line,
         )
@@ -239,7 +243,7 @@ def numbered(source: Source, rows: Sequence[Row], first: int) -> list[int]:
 def columns(source: Source, row: Row, layout: str) -> tuple[str, ...]:
     """The tokens of a row that has to look like ``layout``."""
     if len(row.tokens) != len(layout.split()):
-        found = shortened(" ".join(row.tokens))
+        found = quoted(" ".join(row.tokens))
         raise source.error(f"a row here is '{layout}', not {found}", row.line)
     return row.tokens
 
@@ -247,7 +251,7 @@ def columns(source: Source, row: Row, layout: str) -> tuple[str, ...]:
 def integer(source: Source, token: str, line: int | None, what: str) -> int:
     """A whole number as people write it; Python's own rules also take ``1_0``."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", token):
-        raise source.error(f"{what} must be a whole number, not {shortened(token)}", line)
+        raise source.error(f"{what} must be a whole number, not {quoted(token)}", line)
     return int(token)
 
 
@@ -258,7 +262,7 @@ def number(source: Source, token: str, line: int | None, what: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise source.error(f"{what} must be a number, not {shortened(token)}", line)
+        raise source.error(f"{what} must be a number, not {quoted(token)}", line)
     return value
 
 
@@ -266,11 +270,6 @@ def written(value: float) -> str:
     """A number so that reading it gives the same number, whole ones without a point."""
     value = float(value)
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
-
-def shortened(text: str) -> str:
-    """Text of a file as a message quotes it."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def unsupported(source: Source, message: str, line: int | None = None) -> UnsupportedError:
@@ -283,7 +282,7 @@ def _coordinates(source: Source, rows: Sequence[Row]) -> FloatArray:
     for index, row in enumerate(rows):
         node, x, y = columns(source, row, "id x y")
         points[index] = [
-            number(source, token, row.line, f"the coordinate of node {shortened(node)}")
+            number(source, token, row.line, f"the coordinate of node {quoted(node)}")
             for token in (x, y)
         ]
     return points
@@ -295,7 +294,7 @@ def _matrix(document: Document) -> FloatArray:
     if layout != FULL_MATRIX and layout not in TRIANGLES:
         raise unsupported(
             source,
-            f"EDGE_WEIGHT_FORMAT {shortened(layout)} is not supported, "
+            f"EDGE_WEIGHT_FORMAT {quoted(layout)} is not supported, "
             f"only {', '.join([FULL_MATRIX, *TRIANGLES])}",
             document.line("EDGE_WEIGHT_FORMAT"),
         )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from n2s.errors import UnsupportedError
+from n2s.errors import UnsupportedError, quoted
 from n2s.formats import open_depot, strict_json
 from n2s.formats.base import Format, Source
 from n2s.formats.strict_json import Fields
@@ -163,7 +163,7 @@ def _matrix(profiles: Fields, profile: str | None) -> FloatArray | None:
     name = names[0] if len(names) == 1 else profile or "car"
     chosen = profiles.fields(name)
     if chosen is None:
-        raise profiles.source.error(f"{profiles.path} has no profile {name!r}")
+        raise profiles.source.error(f"{profiles.path} has no profile {quoted(name)}")
     tables = [chosen.matrix(key) for key in ("distances", "costs", "durations")]
     _refuse_others(chosen)
     for table in tables:
