@@ -208,3 +208,74 @@ def test_help_names_every_command() -> None:
     for command in ("generate", "convert", "validate", "evaluate"):
         assert command in printed
     assert run("--version").strip() == f"n2s {n2s.__version__}"
+
+
+def piped(command: str, *arguments: object) -> tuple[int, str]:
+    """Run a shell pipeline; the exit code of its first command and what was told."""
+    script = f"set -o pipefail; {command}"
+    words = ["bash", "-c", script, str(N2S), *map(str, arguments)]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    return result.returncode, result.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_verdict(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.json"
+    route.write_text('["p1", "p2", "d1", "d2"]')
+    assert piped('"$0" validate "$1" | true', line) == (141, "")
+    assert piped('"$0" evaluate "$1" "$2" | true', line, route) == (141, "")
+    assert piped('"$0" evaluate "$1" "$2" --variant lifo | true', line, route) == (141, "")
+    assert piped('"$0" validate "$1" 2>&1 | true', tmp_path / "none.csv")[0] == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.json"
+    route.write_text('["p1", "p2", "d1", "d2"]')
+    told = (74, "n2s: the output cannot be written (No space left on device)\n")
+    assert piped('"$0" validate "$1" >/dev/full', line) == told
+    assert piped('"$0" evaluate "$1" "$2" >/dev/full', line, route) == told
+    assert piped('"$0" evaluate "$1" "$2" --json --variant lifo >/dev/full', line, route) == told
+    assert piped('"$0" validate "$1" >&-', line) == (0, "")
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    path, route = tmp_path / "a.json", tmp_path / "route.json"
+    ids = ("a", "\x1b[2J", "\x07")
+    instance = n2s.Instance(coordinates=np.zeros((3, 2)), ids=ids, name="\x1b[31mred\nline")
+    n2s.write(instance, path)
+    route.write_text(json.dumps(ids[1:]))
+    printed = run("validate", path) + run("evaluate", path, route)
+    assert "\\x1b[2J" in printed
+    assert all(text.isprintable() for text in printed.splitlines())
+
+
+def test_an_absurd_size_is_one_sentence(tmp_path: Path) -> None:
+    message = run("generate", "--requests", 10**9, tmp_path / "a.npz", code=2)
+    assert "coordinates" in message
+
+
+def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
+    out = tmp_path / "a.npz"
+    limited = 'ulimit -v 4000000; "$0" generate --requests 200000000 "$1"'
+    assert piped(limited, out) == (2, "n2s: there is not enough memory for this\n")
+
+
+def test_validate_tells_of_every_instance_in_a_set(tmp_path: Path) -> None:
+    many = tmp_path / "set.json"
+    first = n2s.generate(1, seed=1)[0]
+    second = n2s.Instance(
+        matrix=np.ones((5, 5)), variant=n2s.Variant.LIFO, open_end=True, capacity=9
+    )
+    n2s.write([first, second], many)
+    report = json.loads(run("validate", many, "--json"))
+    assert report["variant"] == "pdtsp, lifo"
+    assert report["distances"] == "euclidean, asymmetric matrix"
+    assert report["end"] == "0, at any stop"
+    assert report["nodes"] == "3..5"
+    assert report["capacity"] == "9.0 (1 of 2 instances)"
+
+
+def test_a_route_error_names_file_and_line(line: Path, tmp_path: Path) -> None:
+    route = tmp_path / "route.csv"
+    route.write_text("id\np1\nx9\n")
+    assert "route.csv:3: stop 'x9'" in run("evaluate", line, route, code=2)

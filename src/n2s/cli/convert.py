@@ -17,7 +17,7 @@ from n2s.cli.options import (
     pick,
     with_variant,
 )
-from n2s.errors import InputError
+from n2s.errors import InputError, printable
 
 
 def convert(
@@ -38,4 +38,4 @@ def convert(
         typer.echo(json.dumps({"file": str(out), "count": len(instances)}))
     else:
         what = "instance" if len(instances) == 1 else "instances"
-        typer.echo(f"{out}: {len(instances)} {what}")
+        typer.echo(f"{printable(str(out))}: {len(instances)} {what}")

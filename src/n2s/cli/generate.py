@@ -10,6 +10,7 @@ import typer
 
 from n2s import formats, problem
 from n2s.cli.options import JsonOption
+from n2s.errors import printable
 from n2s.problem import Distribution, Variant
 
 
@@ -34,4 +35,4 @@ def generate(
         typer.echo(json.dumps(summary))
     else:
         what = "instance" if count == 1 else "instances"
-        typer.echo(f"{out}: {count} {variant} {what} of {instances[0].size} nodes")
+        typer.echo(f"{printable(str(out))}: {count} {variant} {what} of {instances[0].size} nodes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +11,11 @@ import typer
 
 from n2s import formats
 from n2s.cli.options import JsonOption, VariantOption, with_variant
-from n2s.errors import N2SError
+from n2s.errors import N2SError, printable
 from n2s.problem import Instance, Variant
 
 BAD_INPUT = 2
+LISTED = 5  # of the names in a set
 
 
 def validate(
@@ -29,10 +31,10 @@ def validate(
         if not report["valid"]:
             typer.echo(f"n2s: {report['error']}", err=True)
         elif not as_json:
-            typer.echo(f"{report['file']}: valid")
+            typer.echo(printable(f"{report['file']}: valid"))
             for key, value in report.items():
                 if key not in ("file", "valid"):
-                    typer.echo(f"  {key}: {value}")
+                    typer.echo(printable(f"  {key}: {value}"))
     if not all(report["valid"] for report in reports):
         raise typer.Exit(BAD_INPUT)
 
@@ -46,25 +48,43 @@ def _checked(path: Path, variant: Variant | None) -> dict[str, Any]:
 
 
 def _report(path: Path, instances: list[Instance]) -> dict[str, Any]:
-    sizes = sorted({instance.size for instance in instances})
-    first = instances[0]
+    """What is in a set: of every property all that occurs, not just what the first has."""
+    sizes = [instance.size for instance in instances]
     report: dict[str, Any] = {
         "file": str(path),
         "valid": True,
         "instances": len(instances),
-        "name": first.name,
-        "variant": first.variant.value,
-        "nodes": sizes[0] if len(sizes) == 1 else f"{sizes[0]}..{sizes[-1]}",
-        "requests": sizes[0] // 2 if len(sizes) == 1 else f"{sizes[0] // 2}..{sizes[-1] // 2}",
-        "distances": _distances(first),
-        "start": "at any stop" if first.open_start else str(first.ids[0]),
-        "end": _end(first),
+        "name": _listed(instance.name for instance in instances),
+        "variant": _listed(instance.variant.value for instance in instances),
+        "nodes": _range(sizes),
+        "requests": _range([size // 2 for size in sizes]),
+        "distances": _listed(map(_distances, instances)),
+        "start": _listed(map(_start, instances)),
+        "end": _listed(map(_end, instances)),
     }
-    if first.loads is not None:
-        report["total load"] = float(first.weights.sum())
-    if first.capacity is not None:
-        report["capacity"] = first.capacity
+    loads = [float(i.weights.sum()) for i in instances if i.loads is not None]
+    capacities = [i.capacity for i in instances if i.capacity is not None]
+    for key, values in (("total load", loads), ("capacity", capacities)):
+        if values:
+            report[key] = _range(values)
+            if len(values) < len(instances):
+                report[key] = f"{report[key]} ({len(values)} of {len(instances)} instances)"
     return report
+
+
+def _listed(values: Iterable[str]) -> str:
+    found = list(dict.fromkeys(values))
+    more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
+    return ", ".join(found[:LISTED]) + more
+
+
+def _range(values: Sequence[float]) -> float | str:
+    low, high = min(values), max(values)
+    return low if low == high else f"{low}..{high}"
+
+
+def _start(instance: Instance) -> str:
+    return "at any stop" if instance.open_start else str(instance.ids[0])
 
 
 def _distances(instance: Instance) -> str:
