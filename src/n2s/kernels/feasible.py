@@ -9,7 +9,7 @@ from n2s.kernels.rules import gap_labels
 
 
 @njit(cache=True)
-def _chains(variant, rest, n, first, following):  # type: ignore[no-untyped-def]
+def chains(variant, rest, n, first, following):  # type: ignore[no-untyped-def]
     """Link the feasible delivery gaps: ``first[j]``, then ``following[k]`` until -1."""
     gaps = len(rest)
     pickup_label = np.empty(gaps, np.int64)
@@ -31,7 +31,7 @@ def feasible_mask(variant, rests):  # type: ignore[no-untyped-def]
     for b in prange(batch):
         first = np.empty(gaps, np.int64)
         following = np.empty(gaps, np.int64)
-        _chains(variant, rests[b], n, first, following)
+        chains(variant, rests[b], n, first, following)
         for j in range(gaps):
             k = first[j]
             while k >= 0:
@@ -52,7 +52,7 @@ def feasible_pairs(variant, rests):  # type: ignore[no-untyped-def]
     following = np.empty((batch, gaps), np.int64)
     offsets = np.zeros(batch + 1, np.int64)
     for b in prange(batch):
-        _chains(variant, rests[b], n, first[b], following[b])
+        chains(variant, rests[b], n, first[b], following[b])
         length = np.empty(gaps, np.int64)  # of the chain that starts in a gap
         count = 0
         for gap in range(gaps - 1, -1, -1):
