@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import torch
 
 from n2s.problem import Variant
 
@@ -92,3 +93,181 @@ def heat_bath(
     weights = {gaps: math.exp((least - c) / temperature) for gaps, c in changes.items()}
     total = sum(weights.values())
     return {gaps: weight / total for gaps, weight in weights.items()}
+
+
+# --- the network, straight from the paper's equations -------------------------------------------
+#
+# Loops over instances, heads, nodes and pairs; nothing shared with src/n2s/model but the weights,
+# which are handed over by name. Differentiable, so that gradients can be compared too.
+
+
+def cyclic_encoding(size: int, width: int) -> torch.Tensor:
+    """Eq. (2) to (4), number by number."""
+    g = torch.zeros(size, width, dtype=torch.float64)
+    shortest = size ** (1 / (width // 2))
+    for d in range(width):
+        if d < width // 2:
+            period = (3 * (d // 3) + 1) / width * (size - shortest) + shortest
+        else:
+            period = float(size)
+        omega = 2 * math.pi / period
+        for i in range(size):
+            z = i / size * (2 * math.pi / omega) * math.ceil(size / (2 * math.pi / omega))
+            angle = omega * abs(z % (4 * math.pi / omega) - 2 * math.pi / omega)
+            g[i, d] = math.sin(angle) if d % 2 == 0 else math.cos(angle)
+    return g
+
+
+def _mlp(x: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    for index, (weight, bias) in enumerate(layers):
+        x = weight @ x + bias if x.ndim == 1 else x @ weight.T + bias
+        if index < len(layers) - 1:
+            x = torch.relu(x)
+    return x
+
+
+def _norm(h: torch.Tensor) -> torch.Tensor:
+    """Over all N x D numbers of one instance."""
+    return (h - h.mean()) / torch.sqrt(h.var() + 1e-5)
+
+
+def encode_one(w: dict[str, torch.Tensor], config, points: torch.Tensor, tour, g: torch.Tensor):
+    """(N, D) embeddings of one tour in tour order, Eq. (5) to (10). ``g`` is the positional table."""
+    heads, depth, size = config.heads, config.width // config.heads, len(tour)
+    scale = 1 / math.sqrt(depth) if config.scale_scores else 1.0
+    h = torch.stack([points[node] @ w["encoder.w_x"] for node in tour])
+    for layer in range(config.layers):
+        a = f"encoder.attention.{layer}."
+        out = []
+        self_scores, aux = [], []
+        for m in range(heads):
+            cols = slice(m * depth, (m + 1) * depth)
+            q, k = h @ w[a + "w_q"][:, cols], h @ w[a + "w_k"][:, cols]
+            self_scores.append(scale * torch.einsum("id,jd->ij", q, k))
+            q, k = g @ w["encoder.w_q_aux"][:, cols], g @ w["encoder.w_k_aux"][:, cols]
+            aux.append(scale * torch.einsum("id,jd->ij", q, k))
+        both = torch.stack(self_scores + aux, -1)  # (N, N, 2H)
+        mlp = [(w[a + "mlp_w1"], w[a + "mlp_b1"]), (w[a + "mlp_w2"], w[a + "mlp_b2"])]
+        synth = torch.stack([_mlp(both[i], mlp) for i in range(size)])  # (N, N, H)
+        for m in range(heads):
+            cols = slice(m * depth, (m + 1) * depth)
+            alpha = synth[:, :, m].softmax(1)
+            out.append(torch.einsum("ij,jd->id", alpha, h @ w[a + "w_v"][:, cols]))
+        h = _norm(h + torch.cat(out, 1) @ w[a + "w_o"])
+        f = f"encoder.feed_forward.{layer}."
+        h = _norm(h + torch.relu(h @ w[f + "w1"]) @ w[f + "w2"])
+    return h
+
+
+def removal_logits_one(w, config, mixed: torch.Tensor, tour, features, last: int) -> torch.Tensor:
+    """(n,) logits of one tour, Eq. (12) and (13); ``features`` (n, F) are the inputs behind lambda."""
+    size = len(tour)
+    n = size // 2
+    reach = 1 if config.successor == "direct" else 2
+    score = {}
+    for position, node in enumerate(tour):
+        pred, succ = mixed[position - 1], mixed[(position + reach) % size]
+        here = mixed[position]
+        score[node] = torch.stack(
+            [
+                (pred @ q) @ (here @ k) + (here @ q) @ (succ @ k) - (pred @ q) @ (succ @ k)
+                for q, k in zip(w["removal.w_q"], w["removal.w_k"], strict=True)
+            ]
+        )
+    mlp = [(w[f"removal.mlp.weights.{i}"], w[f"removal.mlp.biases.{i}"]) for i in range(3)]
+    logits = []
+    for request in range(1, n + 1):
+        x = torch.cat([score[request], score[request + n], features[request - 1]])
+        logit = config.clip * torch.tanh(_mlp(x, mlp)[0])
+        if config.mask_last and n > 1 and request == last:
+            logit = logit * 0 - math.inf
+        logits.append(logit)
+    return torch.stack(logits)
+
+
+def reinsertion_logits_one(
+    w, config, mixed: torch.Tensor, tour, request: int, variant: Variant, costs=None, context=None
+) -> dict[tuple[int, int], torch.Tensor]:
+    """Logit of every feasible (j, k) of one tour, Eq. (14) and (15), and the exact-cost extension."""
+    tour = [int(node) for node in tour]
+    size = len(tour)
+    n = size // 2
+    rest = without(tour, request)
+    at = {node: mixed[position] for position, node in enumerate(tour)}
+    pickup, delivery = at[request], at[request + n]
+
+    def succ(gap: int) -> torch.Tensor:
+        if config.neighbours == "reduced":
+            return at[rest[(gap + 1) % len(rest)]]
+        return mixed[(tour.index(rest[gap]) + 1) % size]
+
+    def mu(kind: str, alpha: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
+        pairs = zip(w[f"reinsertion.w_q_{kind}"], w[f"reinsertion.w_k_{kind}"], strict=True)
+        return torch.stack([(alpha @ q) @ (beta @ k) for q, k in pairs])
+
+    gaps = range(len(rest))
+    by_gap = {
+        (kind, end): [mu(kind, node, succ(g) if kind == "p" else at[rest[g]]) for g in gaps]
+        for kind in "ps"
+        for end, node in (("pickup", pickup), ("delivery", delivery))
+    }
+    feasible = feasible_gaps(rest, request, variant)
+    inputs = torch.stack(
+        [
+            torch.cat(
+                [
+                    by_gap["p", "pickup"][j],
+                    by_gap["p", "delivery"][k],
+                    by_gap["s", "pickup"][j],
+                    by_gap["s", "delivery"][k],
+                ]
+            )
+            for j, k in feasible
+        ]
+    )
+    first = inputs @ w["reinsertion.w1"] + w["reinsertion.b1"]
+    prior = torch.zeros(len(feasible), dtype=first.dtype)
+    if config.costs:
+        unit = math.sqrt(size)
+        before = cost(costs, rest)
+
+        def alone(node: int, gap: int) -> float:
+            return cost(costs, [*rest[: gap + 1], node, *rest[gap + 1 :]]) - before
+
+        detours, changes = [], []
+        for j, k in feasible:
+            change = cost(costs, reinserted(rest, request, j, k)) - before
+            of_pickup = alone(request, j)
+            # The delivery's share: its own detour, or whatever completes the exact change.
+            of_delivery = change - of_pickup if j == k else alone(request + n, k)
+            detours.append([of_pickup * unit, of_delivery * unit])
+            changes.append(change * unit)
+        first = first + torch.tensor(detours, dtype=first.dtype) @ w["reinsertion.w_detour"]
+        first = first + context @ w["reinsertion.w_context"]
+        prior = -w["reinsertion.beta"] * torch.tensor(changes, dtype=first.dtype)
+    hidden = torch.relu(torch.relu(first) @ w["reinsertion.w2"].T + w["reinsertion.b2"])
+    score = hidden @ w["reinsertion.w3"] + w["reinsertion.b3"]
+    logits = config.clip * torch.tanh(score) + prior
+    return dict(zip(feasible, logits, strict=True))
+
+
+def mix_one(w, h: torch.Tensor) -> torch.Tensor:
+    """Eq. (11) for one instance."""
+    return h @ w["mixing.w_local.0"] + h.max(0).values @ w["mixing.w_global.0"]
+
+
+def value_one(w, config, h: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
+    """Eq. (16) and (17): the critic's value of one state."""
+    heads, depth = config.heads, config.width // config.heads
+    out = []
+    for m in range(heads):
+        cols = slice(m * depth, (m + 1) * depth)
+        q, k = h @ w["attention.w_q"][:, cols], h @ w["attention.w_k"][:, cols]
+        alpha = (torch.einsum("id,jd->ij", q, k) / math.sqrt(depth)).softmax(1)
+        out.append(torch.einsum("ij,jd->id", alpha, h @ w["attention.w_v"][:, cols]))
+    y = _norm(h + torch.cat(out, 1) @ w["attention.w_o"])
+    feed = [(w[f"feed_forward.weights.{i}"], w[f"feed_forward.biases.{i}"]) for i in range(2)]
+    y = _norm(y + _mlp(y, feed))
+    mixed = y @ w["w_local"] + y.mean(0) @ w["w_global"] + w["b"]
+    state = torch.cat([mixed.max(0).values, mixed.mean(0), best.reshape(1)])
+    return _mlp(state, [(w[f"mlp.weights.{i}"], w[f"mlp.biases.{i}"]) for i in range(3)])[0]

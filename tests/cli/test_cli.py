@@ -203,9 +203,29 @@ def test_the_suffix_of_lkh_files_says_the_loading_rule(line: Path, tmp_path: Pat
     assert "PDTSPL" in out.read_text()
 
 
+def test_weights_of_the_released_code_become_a_checkpoint(tmp_path: Path) -> None:
+    import torch
+
+    from model.test_released import layout
+    from n2s.model import load
+
+    source, out = tmp_path / "epoch-195.pt", tmp_path / "policy.safetensors"
+    torch.save(layout(), source)
+    options = ["--variant", "lifo", "--nodes", "51"]
+    report = json.loads(run("import-checkpoint", source, out, *options, "--json"))
+    checkpoint = load(out)
+    assert report["sha256"] == checkpoint.sha256
+    assert report["parameters"] == 757382
+    assert (checkpoint.variant.value, checkpoint.sizes) == ("lifo", (51,))
+    source.write_bytes(b"junk")
+    assert "no checkpoint of weights only" in run(
+        "import-checkpoint", source, out, *options, code=2
+    )
+
+
 def test_help_names_every_command() -> None:
     printed = run("--help")
-    for command in ("generate", "convert", "validate", "evaluate"):
+    for command in ("generate", "convert", "validate", "evaluate", "import-checkpoint"):
         assert command in printed
     assert run("--version").strip() == f"n2s {n2s.__version__}"
 

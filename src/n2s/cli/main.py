@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import n2s
-from n2s.cli import convert, evaluate, generate, output, validate
+from n2s.cli import convert, evaluate, generate, import_checkpoint, output, validate
 from n2s.cli.output import OutputError
 from n2s.errors import N2SError
 
@@ -29,7 +29,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (generate.generate, convert.convert, validate.validate, evaluate.evaluate):
+for command in (
+    generate.generate,
+    convert.convert,
+    validate.validate,
+    evaluate.evaluate,
+    import_checkpoint.import_checkpoint,
+):
     app.command()(command)
 
 

@@ -1,0 +1,136 @@
+"""The policy's configuration: the paper's by default, every departure one named field.
+
+Where paper and released code disagree there is one field with both answers; ``docs/fidelity.md`` lists
+them with reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from n2s.errors import InputError
+
+FLAGS = 3
+"""How many of the last removals the removal decoder sees one by one (Eq. 13)."""
+DECODER_WIDTH = 32
+"""Hidden width of MLP_lambda and MLP_mu."""
+
+
+class Attention(StrEnum):
+    """How the encoder combines node features and positions (Table 5 of the paper)."""
+
+    SYNTH = "synth"
+    VANILLA = "vanilla"
+    DAC = "dac"
+
+
+class Operator(StrEnum):
+    """Who removes, and who reinserts (Table 6 of the paper)."""
+
+    LEARNED = "learned"
+    RANDOM = "random"
+    EPSILON_GREEDY = "epsilon-greedy"
+
+
+class Position(StrEnum):
+    """The cyclic positional encoding: as printed, or as released."""
+
+    PAPER = "paper"
+    RELEASED = "released"
+
+
+class Successor(StrEnum):
+    """Whose key stands for succ(x) in the removal score, Eq. (12)."""
+
+    DIRECT = "direct"
+    SECOND = "second"
+    """The successor's successor, as in the released code."""
+
+
+class Neighbours(StrEnum):
+    """In which tour the reinsertion decoder looks up succ(j), Eq. (15)."""
+
+    REDUCED = "reduced"
+    """The tour without the request, as the paper says."""
+    FULL = "full"
+    """The tour before the removal, as in the released code."""
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """Everything that shapes the network; travels inside its checkpoint."""
+
+    width: int = 128
+    """D, of node and positional features."""
+    heads: int = 4
+    layers: int = 3
+    attention: Attention = Attention.SYNTH
+    removal: Operator = Operator.LEARNED
+    reinsertion: Operator = Operator.LEARNED
+    epsilon: float = 0.1
+    """Share of random choices of the epsilon-greedy operators."""
+    clip: float = 6.0
+    """C of C * tanh: bounds both decoders' logits."""
+    position: Position = Position.PAPER
+    scale_scores: bool = True
+    """Divide self and auxiliary attention scores by sqrt(d_k)."""
+    successor: Successor = Successor.DIRECT
+    neighbours: Neighbours = Neighbours.REDUCED
+    mask_last: bool = True
+    """A request just removed is not removed again at the next step (n = 1 excepted)."""
+    costs: bool = False
+    """Give the decoders exact detours, ages and the state of the search, and the cost prior."""
+    beta: float = 3.3
+    """Start of the learned inverse temperature of the cost prior."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            kind = _ENUMS.get(field.name)
+            if kind is not None:
+                try:
+                    object.__setattr__(self, field.name, kind(value))
+                except ValueError:
+                    choices = ", ".join(kind)
+                    raise InputError(f"{field.name} is {value!r}, not one of {choices}") from None
+        for name in ("width", "heads", "layers"):
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise InputError(f"{name} must be a positive whole number")
+        if self.width % (2 * self.heads):
+            raise InputError(
+                f"width {self.width} must be a multiple of twice the {self.heads} heads"
+            )
+        if not 0 <= self.epsilon <= 1:
+            raise InputError(f"epsilon must be a share between 0 and 1, not {self.epsilon}")
+        if not self.clip > 0:
+            raise InputError(f"clip must be positive, not {self.clip}")
+
+    @property
+    def head_width(self) -> int:
+        """d_k = d_q = d_v = D / H."""
+        return self.width // self.heads
+
+    @property
+    def score_scale(self) -> float:
+        """Factor on attention scores, Eq. (5) and (7)."""
+        return self.head_width**-0.5 if self.scale_scores else 1.0
+
+
+_ENUMS = {
+    "attention": Attention,
+    "removal": Operator,
+    "reinsertion": Operator,
+    "position": Position,
+    "successor": Successor,
+    "neighbours": Neighbours,
+}
+
+
+def config_from(values: dict[str, object]) -> PolicyConfig:
+    """A configuration from a TOML table or checkpoint; an unknown key is an error."""
+    known = {field.name for field in fields(PolicyConfig)}
+    for key in values:
+        if key not in known:
+            raise InputError(f"the policy has no option {key!r}")
+    return PolicyConfig(**values)  # type: ignore[arg-type]

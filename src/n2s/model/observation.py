@@ -1,0 +1,145 @@
+"""What the policy sees of a batch of searches: tensors and arrays, never the problem object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from n2s.errors import InputError
+from n2s.kernels.history import record_removals
+from n2s.model.config import FLAGS
+from n2s.problem.distance import FloatArray
+from n2s.problem.instance import IntArray
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How the search stands, for policies with ``costs = true``."""
+
+    age: torch.Tensor
+    """(B, n) steps since each request was removed last, in units of n, at most 4."""
+    excess: torch.Tensor
+    """(B,) current minus best cost, in units of the mean distance sqrt(1 / N)."""
+    stagnation: torch.Tensor
+    """(B,) steps since the best improved, in units of N, at most 4."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The state of B searches (Section 3 of the paper)."""
+
+    variant: int
+    """Code of the loading rule."""
+    points: torch.Tensor
+    """(B, N, 2) coordinates in the unit square, by node."""
+    tours: IntArray
+    """(B, N) in tour order."""
+    frequency: torch.Tensor
+    """(B, n) share of the last K steps in which a request was removed, c(i) of Eq. (13)."""
+    recent: IntArray
+    """(B, 3) requests removed one, two and three steps ago; 0 for none."""
+    best: torch.Tensor
+    """(B,) cost of the best tour so far, in units of the points; the critic reads it."""
+    costs: FloatArray | None = None
+    """(I, N, N) exact costs in units of the points; each instance owns B / I consecutive tours."""
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        batch, size = self.tours.shape
+        if self.points.shape != (batch, size, 2):
+            raise InputError(f"points are {tuple(self.points.shape)}, not {(batch, size, 2)}")
+        if not torch.isfinite(self.points).all():
+            raise InputError("the network's coordinates hold a number that is not finite")
+        if self.costs is not None and batch % len(self.costs):
+            raise InputError(f"{batch} tours cannot belong to {len(self.costs)} instances evenly")
+
+    @property
+    def batch(self) -> int:
+        """B, the number of tours."""
+        return len(self.tours)
+
+    @property
+    def n(self) -> int:
+        """The number of requests."""
+        return self.tours.shape[1] // 2
+
+    def parts(self, most: int) -> list[Observation]:
+        """The same searches in parts of at most ``most`` tours, in order."""
+        copies = self.batch if self.costs is None else self.batch // len(self.costs)
+        if self.batch <= most:
+            return [self]
+        if self.costs is None or copies > most:
+            # Within one instance's tours, so that every part belongs to one instance.
+            starts = [
+                begin
+                for first in range(0, self.batch, copies)
+                for begin in range(first, first + copies, most)
+            ]
+        else:
+            starts = list(range(0, self.batch, most // copies * copies))
+        ends = [*starts[1:], self.batch]
+        return [self._part(slice(a, b), copies) for a, b in zip(starts, ends, strict=True)]
+
+    def _part(self, part: slice, copies: int) -> Observation:
+        progress = self.progress
+        if progress is not None:
+            progress = Progress(
+                progress.age[part], progress.excess[part], progress.stagnation[part]
+            )
+        costs = self.costs
+        if costs is not None:
+            costs = costs[part.start // copies : -(-part.stop // copies)]
+        return Observation(
+            variant=self.variant,
+            points=self.points[part],
+            tours=self.tours[part],
+            frequency=self.frequency[part],
+            recent=self.recent[part],
+            best=self.best[part],
+            costs=costs,
+            progress=progress,
+        )
+
+    def exact_costs(self) -> FloatArray:
+        """The costs, for operators that cannot do without them."""
+        if self.costs is None:
+            raise InputError("this policy needs the exact costs of the instances")
+        return self.costs
+
+
+class History:
+    """The last K removals of B searches: a ring of requests with running counts."""
+
+    def __init__(self, batch: int, n: int, window: int) -> None:
+        if window < FLAGS:
+            window = FLAGS  # the flags of the last removals need as many places
+        self.step = 0
+        self.window = window
+        self._ring = np.zeros((batch, window), np.int64)
+        self._counts = np.zeros((batch, n), np.int64)
+        self._last_step = np.full((batch, n), -(10**9), np.int64)
+
+    def push(self, requests: IntArray) -> None:
+        """Enter the requests (B,) removed in one step."""
+        record_removals(requests, self.step, self._ring, self._counts, self._last_step)
+        self.step += 1
+
+    @property
+    def frequency(self) -> torch.Tensor:
+        """(B, n) share of the last K steps in which each request was removed."""
+        return torch.from_numpy((self._counts / self.window).astype(np.float32))
+
+    @property
+    def recent(self) -> IntArray:
+        """(B, 3) requests removed one, two and three steps ago; 0 for none."""
+        slots = (self.step - 1 - np.arange(FLAGS)) % self.window
+        return self._ring[:, slots]
+
+    @property
+    def age(self) -> torch.Tensor:
+        """(B, n) steps since the last removal, in units of n, at most 4."""
+        n = self._counts.shape[1]
+        age = np.minimum((self.step - self._last_step) / n, 4.0)
+        return torch.from_numpy(age.astype(np.float32))
