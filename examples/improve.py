@@ -20,10 +20,8 @@ from rich.table import Table
 
 import n2s
 from n2s import kernels
-from n2s.formats.stops import place
 from n2s.problem import Evaluation, evaluate_nodes, random_tour
-
-MARKERS = {"start": "s", "pickup": "^", "delivery": "v", "end": "s"}
+from n2s.report import figure_bytes, route_figure
 
 
 def improve(instance: n2s.Instance, steps: int, seed: int) -> tuple[Evaluation, Evaluation]:
@@ -48,29 +46,6 @@ def improve(instance: n2s.Instance, steps: int, seed: int) -> tuple[Evaluation, 
         if current < best_cost:
             best, best_cost = tour, current
     return start, evaluate_nodes(instance, best[0])
-
-
-def draw(evaluation: Evaluation, path: Path) -> None:
-    """A picture of the route: pickups up, deliveries down, one colour a request."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    instance = evaluation.instance
-    places = [(stop, place(evaluation, stop)) for stop in evaluation.stops]
-    figure, axes = plt.subplots(figsize=(8, 7))
-    line = np.array([point for _, point in places if point is not None])
-    axes.plot(*line.T, color="0.6", linewidth=1, zorder=1)
-    palette = plt.get_cmap("hsv")(np.linspace(0, 1, instance.n, endpoint=False))
-    colours = dict(zip(instance.requests, palette, strict=True))
-    for stop, point in places:
-        if point is not None:
-            colour = colours.get(stop.request, "black")
-            axes.scatter(*point, color=colour, marker=MARKERS[stop.kind], s=60)
-    axes.set_title(f"{instance.name} ({instance.variant}): {evaluation.cost:,.1f}")
-    figure.savefig(path, dpi=100, bbox_inches="tight")
-    plt.close(figure)
 
 
 def main() -> None:
@@ -109,7 +84,7 @@ def main() -> None:
         n2s.write_route(best, arguments.out / f"route.{suffix}", record)
     if instance.coordinates is not None:  # a bare matrix has no map
         n2s.write_route(best, arguments.out / "route.geojson", record)
-        draw(best, arguments.out / "route.png")
+    (arguments.out / "route.png").write_bytes(figure_bytes(route_figure(best), ".png"))
     verdict = "feasible" if best.feasible else "INFEASIBLE"
     print(
         f"random start {start.cost:,.1f} -> best {best.cost:,.1f} ({verdict}) after "
