@@ -168,7 +168,7 @@ def test_the_headline_says_what_it_is_worth() -> None:
     assert route_figure(planar()).get_suptitle() == f"plane (lifo): {planar().cost:,.6g}"
     assert route_figure(planar(), title="Round $1").get_suptitle().startswith("Round $1 (lifo)")
     count = len(broken().violations)
-    assert route_figure(broken()).get_suptitle().endswith(f"INFEASIBLE ({count} violations)")
+    assert route_figure(broken()).get_suptitle().endswith(f"INFEASIBLE (violations: {count})")
 
 
 @pytest.mark.parametrize("name", EVERY)

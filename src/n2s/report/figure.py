@@ -106,7 +106,7 @@ def _headline(evaluation: Evaluation, title: str) -> str:
     instance = evaluation.instance
     name = printable(title or instance.name or "route")
     verdict = (
-        "" if evaluation.feasible else f", INFEASIBLE ({len(evaluation.violations)} violations)"
+        "" if evaluation.feasible else f", INFEASIBLE (violations: {len(evaluation.violations)})"
     )
     return f"{name} ({instance.variant}): {evaluation.cost:,.6g}{verdict}"
 
