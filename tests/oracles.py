@@ -118,6 +118,81 @@ def cyclic_encoding(size: int, width: int) -> torch.Tensor:
     return g
 
 
+def released_encoding(size: int, width: int) -> torch.Tensor:
+    """The released code's pattern, dimension by dimension and position by position."""
+    half = width // 2
+    shortest = size ** (1 / half)
+    periods = [int(shortest + (size - shortest) * i / (half - 1)) for i in range(half)]
+    periods[-1] = size
+    pattern = np.zeros((size, width))
+    for d in range(width):
+        step = d // 3 * 3 + 1
+        period = periods[step] if step < half else periods[-1]
+        phase = 0.0 if d <= half else 2 * math.pi * (half - d) / half
+        # A pattern on a grid of 0.01 as long as whole periods need, read off at N + 1 even places.
+        grid = np.arange(0, math.ceil(size / period) * period + 0.01, 0.01)
+        places = np.linspace(0, len(grid) - 1, size + 1, dtype="int")
+        for i in range(size):
+            x = grid[places[i]]
+            angle = 2 * math.pi / period * abs(x % (2 * period) - period) + phase
+            pattern[i, d] = math.cos(angle) if d % 2 else math.sin(angle)
+    smooth = np.zeros_like(pattern)
+    for i in range(size):
+        for shift in (-2, -1, 0, 1, 2):
+            smooth[i] += pattern[(i + shift) % size] / 5
+    return torch.from_numpy(smooth - pattern.mean(0))
+
+
+def vanilla_one(w, config, points: torch.Tensor, tour, g: torch.Tensor) -> torch.Tensor:
+    """(N, D) embeddings of one tour with plain self-attention over node plus positional features."""
+    h = torch.stack([points[node] @ w["encoder.w_x"] for node in tour]) + g
+    for layer in range(config.layers):
+        a = f"encoder.attention.{layer}."
+        h = _norm(h + _attend(w, a, h, h, config) @ w[a + "w_o"])
+        f = f"encoder.feed_forward.{layer}."
+        h = _norm(h + torch.relu(h @ w[f + "w1"]) @ w[f + "w2"])
+    return h
+
+
+def _attend(w, a: str, scored, valued, config, names=("w_q", "w_k", "w_v")) -> torch.Tensor:
+    """Heads side by side: scores of ``scored`` weigh the values of ``valued``."""
+    depth = config.width // config.heads
+    out = []
+    for m in range(config.heads):
+        cols = slice(m * depth, (m + 1) * depth)
+        q, k = scored @ w[a + names[0]][:, cols], scored @ w[a + names[1]][:, cols]
+        alpha = (torch.einsum("id,jd->ij", q, k) / math.sqrt(depth)).softmax(1)
+        out.append(torch.einsum("ij,jd->id", alpha, valued @ w[a + names[2]][:, cols]))
+    return torch.cat(out, 1)
+
+
+def dac_one(w, config, points: torch.Tensor, tour, g: torch.Tensor):
+    """Node and positional embeddings, each (N, D), of one tour with DACT's two aspects."""
+    streams = [torch.stack([points[node] @ w["encoder.w_x"] for node in tour]), g]
+    for layer in range(config.layers):
+        a = f"encoder.attention.{layer}."
+        out = []
+        for me, other in ((0, 1), (1, 0)):
+            own = _attend(
+                w, a, streams[me], streams[me], config, (f"w_q.{me}", f"w_k.{me}", f"w_v.{2 * me}")
+            )
+            shared = _attend(
+                w,
+                a,
+                streams[other],
+                streams[me],
+                config,
+                (f"w_q.{other}", f"w_k.{other}", f"w_v.{2 * me + 1}"),
+            )
+            out.append(torch.cat([own, shared], 1) @ w[f"{a}w_o.{me}"])
+        streams = [_norm(h + more) for h, more in zip(streams, out, strict=True)]
+        for me in (0, 1):
+            f = f"encoder.feed_forward.{2 * layer + me}."
+            h = streams[me]
+            streams[me] = _norm(h + torch.relu(h @ w[f + "w1"]) @ w[f + "w2"])
+    return streams
+
+
 def _mlp(x: torch.Tensor, layers: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
     for index, (weight, bias) in enumerate(layers):
         x = weight @ x + bias if x.ndim == 1 else x @ weight.T + bias

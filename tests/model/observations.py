@@ -8,7 +8,20 @@ import torch
 from n2s.model import History, Observation, Policy, PolicyConfig, Progress
 from n2s.problem import Instance, Variant, random_tours
 
-SIZES = [(1, 1), (2, 1), (7, 1), (1, 2), (2, 2), (7, 2), (1, 5), (2, 5), (7, 5), (1, 25), (7, 25)]
+SIZES = [
+    (1, 1),
+    (2, 1),
+    (7, 1),
+    (1, 2),
+    (2, 2),
+    (7, 2),
+    (1, 5),
+    (2, 5),
+    (7, 5),
+    (1, 25),
+    (2, 25),
+    (7, 25),
+]
 
 
 def observe(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 import torch
 
@@ -82,10 +83,26 @@ def test_numbers_that_are_not_numbers_are_refused() -> None:
     observation = observe(2, 3, Variant.PDTSP)
     points = observation.points.clone()
     points[1, 2, 0] = torch.nan
-    with pytest.raises(InputError, match=r"coordinates hold a number that is not finite"):
+    with pytest.raises(InputError, match=r"points holds a number that is not finite"):
         dataclasses.replace(observation, points=points)
+    for name, bad in (
+        ("frequency", torch.full((2, 3), torch.inf)),
+        ("best", torch.tensor([0.0, torch.nan])),
+    ):
+        with pytest.raises(InputError, match=f"{name} holds a number that is not finite"):
+            dataclasses.replace(observation, **{name: bad})
+    progress = observation.progress
+    assert progress is not None
+    with pytest.raises(InputError, match="excess holds"):
+        dataclasses.replace(
+            observation, progress=dataclasses.replace(progress, excess=torch.full((2,), torch.nan))
+        )
+    with pytest.raises(InputError, match=r"costs are \(0, 7, 7\)"):
+        dataclasses.replace(observation, costs=np.zeros((0, 7, 7)))
     with torch.no_grad():
         policy.mixing.w_local[0][0, 0] = torch.inf  # type: ignore[union-attr]
+    with pytest.raises(InputError, match="weights or inputs hold a number that is not finite"):
+        policy.act(observation, uniforms(2))
     with pytest.raises(InputError, match=r"the weight mixing.w_local.0 holds"):
         FastPolicy(policy)
 

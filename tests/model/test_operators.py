@@ -11,6 +11,7 @@ from model.observations import observe, policy_of, uniforms
 from n2s import kernels
 from n2s.errors import InputError
 from n2s.model import Policy, PolicyConfig
+from n2s.model.position import positional_table
 from n2s.problem import Variant
 
 VARIANTS = pytest.mark.parametrize("variant", list(Variant), ids=str)
@@ -114,23 +115,28 @@ def test_the_ablation_encoders_see_positions_and_learn(attention: str) -> None:
     assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in policy.parameters())
 
 
-def test_dac_attention_by_hand() -> None:
-    """Each aspect attends with its own scores and with the other's, side by side before W^O."""
-    from n2s.model.attention import DacAttention
-
-    torch.manual_seed(0)
-    config = PolicyConfig(width=8)
-    attention = DacAttention(config)
-    h, g = torch.randn(1, 3, 8), torch.randn(1, 3, 8)
-    out_h, _ = attention(h, g)
-    parts = []
-    for source, values in ((h[0], 0), (g[0], 1)):
-        index = 0 if source is h[0] or values == 0 else 1
-        for m in range(4):
-            cols = slice(2 * m, 2 * m + 2)
-            q = source @ attention.w_q[index][:, cols]
-            k = source @ attention.w_k[index][:, cols]
-            alpha = (q @ k.T / 2**0.5).softmax(1)
-            parts.append(alpha @ (h[0] @ attention.w_v[values][:, cols]))
-    expected = torch.cat(parts, 1) @ attention.w_o[0]
-    torch.testing.assert_close(out_h[0], expected)
+@pytest.mark.parametrize("attention", ["vanilla", "dac"])
+@pytest.mark.parametrize(("batch", "n"), [(1, 1), (2, 5)])
+def test_the_ablation_encoders_number_by_number(batch: int, n: int, attention: str) -> None:
+    policy = policy_of(attention=attention)
+    observation = observe(batch, n, Variant.PDTSP)
+    weights = {name: p.detach().double() for name, p in policy.named_parameters()}
+    embedding = policy.encode(observation)
+    g = positional_table(2 * n + 1, 16, policy.config.position).double()
+    for b in range(batch):
+        arguments = (
+            policy.config,
+            observation.points[b].double(),
+            observation.tours[b].tolist(),
+            g,
+        )
+        if attention == "vanilla":
+            streams = [oracles.vanilla_one(weights, *arguments)]
+        else:
+            streams = oracles.dac_one(weights, *arguments)
+        mixed = sum(
+            h @ weights[f"mixing.w_local.{i}"] + h.max(0).values @ weights[f"mixing.w_global.{i}"]
+            for i, h in enumerate(streams)
+        )
+        torch.testing.assert_close(embedding.nodes[b].double(), streams[0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(embedding.mixed[b].double(), mixed, atol=1e-5, rtol=1e-5)

@@ -26,6 +26,14 @@ def test_the_encoding_is_cyclic(rule: Position, size: int) -> None:
     assert (table - table.roll(size // 2, 0)).norm(dim=1).mean() > 2 * steps.mean() / 3
 
 
+@pytest.mark.parametrize("size", [3, 11, 21, 51, 101])
+@pytest.mark.parametrize("width", [16, 128])
+def test_the_released_pattern_number_by_number(size: int, width: int) -> None:
+    expected = oracles.released_encoding(size, width)
+    found = positional_table(size, width, Position.RELEASED)
+    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+
+
 def test_the_released_pattern_is_centred_and_smooth() -> None:
     """Five neighbours are averaged and the mean taken off: columns sum to zero."""
     table = positional_table(51, 64, Position.RELEASED)

@@ -1,4 +1,4 @@
-"""Synthesis attention in one pass per tour, forward and backward, Eq. (7) to (10).
+"""Synthesis attention in one pass per tour, forward and backward, Eq. (7) to (9).
 
 For every query i and key j the H self scores are joined with a constant ``table`` (the auxiliary half of
 the score MLP's first layer and its bias, Eq. 8), pass an element-wise MLP 2H -> 2H -> H, a softmax over j

@@ -29,7 +29,7 @@ from n2s.model import fused, plain
 from n2s.model.config import Attention, Operator
 from n2s.model.encoder import SynthEncoder
 from n2s.model.observation import Observation
-from n2s.model.policy import Decision, Policy
+from n2s.model.policy import Decision, Policy, finite
 from n2s.model.reinsertion import LearnedReinsertion
 from n2s.model.removal import LearnedRemoval
 from n2s.problem.distance import FloatArray
@@ -152,7 +152,7 @@ class FastPolicy:
         pairs = self._reinsertion.pair_input(preferences, observation, requests, rests)
         j, k, log_reinsertion = fused.draw_pairs(pairs, uniforms[:, 1])
         log_removal = log_probs.gather(1, index[:, None])[:, 0]
-        return Decision(requests, j.numpy(), k.numpy(), log_removal + log_reinsertion)
+        return Decision(requests, j.numpy(), k.numpy(), finite(log_removal + log_reinsertion))
 
     def _encode(self, points: torch.Tensor, tours: IntArray, mixed: torch.Tensor) -> None:
         """Fill ``mixed`` (b, N, D): encoder and max-pool mixing."""

@@ -43,17 +43,30 @@ class Observation:
     best: torch.Tensor
     """(B,) cost of the best tour so far, in units of the points; the critic reads it."""
     costs: FloatArray | None = None
-    """(I, N, N) exact costs in units of the points; each instance owns B / I consecutive tours."""
+    """(I, N, N) exact costs in units of the points; each instance owns B / I consecutive tours.
+
+    Their numbers are those of a validated instance and are not checked at every step.
+    """
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
+        # A few reductions a step: what is not a number must not become a silent tour.
         batch, size = self.tours.shape
-        if self.points.shape != (batch, size, 2):
-            raise InputError(f"points are {tuple(self.points.shape)}, not {(batch, size, 2)}")
-        if not torch.isfinite(self.points).all():
-            raise InputError("the network's coordinates hold a number that is not finite")
-        if self.costs is not None and batch % len(self.costs):
-            raise InputError(f"{batch} tours cannot belong to {len(self.costs)} instances evenly")
+        shapes = {"points": (batch, size, 2), "frequency": (batch, size // 2), "best": (batch,)}
+        for name, shape in shapes.items():
+            _check(name, getattr(self, name), shape)
+        if self.recent.shape != (batch, FLAGS):
+            raise InputError(f"recent is {self.recent.shape}, not {(batch, FLAGS)}")
+        if self.costs is not None:
+            count = len(self.costs)
+            if count == 0 or batch % count or self.costs.shape[1:] != (size, size):
+                raise InputError(
+                    f"costs are {self.costs.shape}, which does not fit {(batch, size)} tours"
+                )
+        if self.progress is not None:
+            _check("age", self.progress.age, (batch, size // 2))
+            _check("excess", self.progress.excess, (batch,))
+            _check("stagnation", self.progress.stagnation, (batch,))
 
     @property
     def batch(self) -> int:
@@ -107,6 +120,13 @@ class Observation:
         if self.costs is None:
             raise InputError("this policy needs the exact costs of the instances")
         return self.costs
+
+
+def _check(name: str, tensor: torch.Tensor, shape: tuple[int, ...]) -> None:
+    if tuple(tensor.shape) != shape:
+        raise InputError(f"{name} is {tuple(tensor.shape)}, not {shape}")
+    if not torch.isfinite(tensor).all():
+        raise InputError(f"{name} holds a number that is not finite")
 
 
 class History:

@@ -147,9 +147,9 @@ def pair_log_probs(
 def draw(probabilities: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
     """(B,) index drawn from each row of (B, X) by one uniform number: inverse distribution function."""
     total = probabilities.double().cumsum(-1)
-    # Strictly greater, so that what has no probability is never drawn.
-    index = (total > (uniforms.double() * total[:, -1])[:, None]).int().argmax(-1)
-    return index.long()
+    # Strictly greater, so that what has no probability is never drawn; u = 1 would find nothing greater.
+    target = uniforms.double().clamp(max=1 - 1e-15) * total[:, -1]
+    return (total > target[:, None]).int().argmax(-1).long()
 
 
 def entropy(log_probs: torch.Tensor) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from n2s import kernels
+from n2s.errors import InputError
 from n2s.model import plain
 from n2s.model.attention import backend_for
 from n2s.model.config import Operator, PolicyConfig
@@ -48,6 +49,13 @@ class Assessment:
     log_prob: torch.Tensor
     removal_entropy: torch.Tensor
     reinsertion_entropy: torch.Tensor
+
+
+def finite(log_prob: torch.Tensor) -> torch.Tensor:
+    """Log-probabilities of drawn moves, which are numbers unless weights or inputs are not."""
+    if not torch.isfinite(log_prob).all():
+        raise InputError("the policy's weights or inputs hold a number that is not finite")
+    return log_prob
 
 
 class Policy(nn.Module):
@@ -98,7 +106,8 @@ class Policy(nn.Module):
             mixed, observation, requests, rests, uniforms[:, 1], backend
         )
         log_removal = log_probs.gather(1, index[:, None])[:, 0]
-        return Decision(requests, j.cpu().numpy(), k.cpu().numpy(), log_removal + log_reinsertion)
+        log_prob = finite(log_removal + log_reinsertion)
+        return Decision(requests, j.cpu().numpy(), k.cpu().numpy(), log_prob)
 
     def log_prob(
         self,
@@ -126,6 +135,13 @@ class Policy(nn.Module):
         return Assessment(
             log_removal + log_reinsertion, plain.entropy(log_probs), reinsertion_entropy
         )
+
+    def with_clip(self, clip: float) -> Policy:
+        """A copy whose decoders use another C."""
+        config = replace(self.config, clip=clip)
+        other = Policy(config)
+        other.load_state_dict(self.state_dict())
+        return other
 
     def count_parameters(self) -> int:
         """The number of weights."""

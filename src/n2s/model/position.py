@@ -39,6 +39,13 @@ def _paper(size: int, width: int) -> FloatArray:
     return _wave(z, period, d % 2 == 1, np.zeros(width))
 
 
+def _sampled(size: int, period: float) -> FloatArray:
+    """z(i) as the released code takes it: from a grid of 0.01, whose rounding its weights have seen."""
+    grid = np.arange(0, np.ceil(size / period) * period + 0.01, 0.01)
+    index = np.linspace(0, len(grid) - 1, size + 1, dtype=np.int64)[:size]
+    return grid[index]
+
+
 def _released(size: int, width: int) -> FloatArray:
     """Whole-number periods, a phase in the upper half, a mean over five neighbours, centred."""
     half = width // 2
@@ -47,9 +54,7 @@ def _released(size: int, width: int) -> FloatArray:
     chosen = d // 3 * 3 + 1
     period = np.minimum(periods[np.minimum(chosen, half - 1)], size).astype(np.float64)
     phase = np.where(d <= half, 0.0, 2 * np.pi * (half - d) / half)
-    # It samples a pattern with a grid of 0.01 at whole indices: z is rounded down to that grid.
-    steps = np.round(np.ceil(size / period) * period / 0.01)
-    z = np.floor(np.arange(size)[:, None] / size * steps) * 0.01
+    z = np.stack([_sampled(size, float(t)) for t in period], axis=1)  # (N, D)
     pattern = _wave(z, period, d % 2 == 1, phase)
     shifted = [np.roll(pattern, shift, axis=0) for shift in (-2, -1, 0, 1, 2)]
     return np.mean(shifted, axis=0) - pattern.mean(0)
