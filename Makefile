@@ -8,7 +8,10 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 .PHONY: solve test install lint bench clean
 
 solve: $(VENV)/.installed
-	$(BIN)/python examples/improve.py examples/city.csv --out build/solve
+	mkdir -p build
+	$(BIN)/n2s solve examples/city.csv --variant lifo --time-limit 15 --start greedy \
+		-o build/route.json -o build/route.csv -o build/route.geojson -o build/route.html -o build/route.png
+	$(BIN)/n2s evaluate examples/city.csv build/route.json --variant lifo
 
 test: lint
 	$(BIN)/python -m pytest
@@ -20,6 +23,8 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/policy_speed.py
+	$(BIN)/python benchmarks/search_overhead.py
 
 install: $(VENV)/.installed
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,15 +14,24 @@ import n2s
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_python_of_the_readme_runs() -> None:
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert blocks
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    printed = []
     for block in blocks:
         result = subprocess.run(
-            [sys.executable, "-c", block], capture_output=True, text=True, cwd=ROOT, timeout=120
+            [sys.executable, "-c", block], capture_output=True, text=True, cwd=tmp_path, timeout=300
         )
         assert result.returncode == 0, result.stderr
-        assert result.stdout.startswith("True ")
+        printed.append(result.stdout)
+    solved, judged = printed
+    cost, _, route = solved.partition(" ")
+    instance = n2s.read(ROOT / "examples" / "city.csv")
+    verdict = n2s.evaluate(instance, ast.literal_eval(route))
+    assert verdict.feasible
+    assert abs(verdict.cost - float(cost)) < 1e-6 * verdict.cost
+    assert "<html" in (tmp_path / "route.html").read_text()
+    assert judged.startswith("True ")
 
 
 def test_the_csv_of_the_readme_is_the_start_of_the_example() -> None:

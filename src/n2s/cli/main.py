@@ -13,7 +13,17 @@ from typing import Annotated, NoReturn
 import typer
 
 import n2s
-from n2s.cli import convert, evaluate, generate, import_checkpoint, output, validate
+from n2s.cli import (
+    convert,
+    evaluate,
+    generate,
+    import_checkpoint,
+    models,
+    output,
+    plot,
+    solve,
+    validate,
+)
 from n2s.cli.output import OutputError
 from n2s.errors import N2SError
 
@@ -34,6 +44,9 @@ for command in (
     convert.convert,
     validate.validate,
     evaluate.evaluate,
+    solve.solve,
+    plot.plot,
+    models.models,
     import_checkpoint.import_checkpoint,
 ):
     app.command()(command)

@@ -13,6 +13,7 @@ drop_stale(Path(__file__).parent)
 from n2s.kernels.change import detours, insertion_changes, removal_gains  # noqa: E402
 from n2s.kernels.feasible import feasible_mask, feasible_pairs  # noqa: E402
 from n2s.kernels.reinsertion import best_reinsertion, heat_bath_reinsertion  # noqa: E402
+from n2s.kernels.start import greedy_tours  # noqa: E402
 from n2s.kernels.tours import (  # noqa: E402
     apply_moves,
     insert_requests,
@@ -28,6 +29,7 @@ __all__ = [
     "detours",
     "feasible_mask",
     "feasible_pairs",
+    "greedy_tours",
     "heat_bath_reinsertion",
     "insert_requests",
     "insertion_changes",

@@ -1,0 +1,1 @@
+"""Searching: state, symmetries, stop rules, the step loop, ``solve`` and its result."""

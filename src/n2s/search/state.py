@@ -1,0 +1,88 @@
+"""A batch of searches: tours, costs, history; and the one place where a move is applied."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from n2s import kernels
+from n2s.model import Decision, History, Observation, Progress
+from n2s.problem import Variant
+from n2s.problem.distance import FloatArray
+from n2s.problem.instance import IntArray
+
+
+class SearchState:
+    """B tours of I instances of the same size: every instance owns B / I consecutive tours.
+
+    Parameters
+    ----------
+    points
+        (B, N, 2) what the network sees, in the unit square.
+    costs
+        (I, N, N) the instances' own exact costs.
+    scales
+        (I,) factor from costs to distances between the points.
+    tours
+        (B, N) feasible tours to start from.
+    window
+        K, the number of removals the history remembers.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        points: FloatArray,
+        costs: FloatArray,
+        scales: FloatArray,
+        tours: IntArray,
+        window: int,
+    ) -> None:
+        batch, size = tours.shape
+        copies = batch // len(costs)
+        self.variant = variant
+        self.costs = costs
+        self.tours = tours
+        self.step = 0
+        self.current: FloatArray = kernels.tour_costs(costs, tours)
+        self.best = self.current.copy()
+        self.best_tours = tours.copy()
+        self.improved_at = np.zeros(batch, np.int64)
+        self._points = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
+        self._scales = np.repeat(scales, copies)
+        self._scaled = costs * scales[:, None, None]
+        self._history = History(batch, size // 2, window)
+
+    def observe(self) -> Observation:
+        """What the policy sees now."""
+        size = self.tours.shape[1]
+        unit = self._scales * np.sqrt(size)
+        excess = np.minimum((self.current - self.best) * unit, 10.0)
+        stagnation = np.minimum((self.step - self.improved_at) / size, 4.0)
+        return Observation(
+            variant=self.variant.code,
+            points=self._points,
+            tours=self.tours,
+            frequency=self._history.frequency,
+            recent=self._history.recent,
+            best=torch.from_numpy((self.best * self._scales).astype(np.float32)),
+            costs=self._scaled,
+            progress=Progress(
+                age=self._history.age,
+                excess=torch.from_numpy(excess.astype(np.float32)),
+                stagnation=torch.from_numpy(stagnation.astype(np.float32)),
+            ),
+        )
+
+    def apply(self, decision: Decision) -> FloatArray:
+        """Make the moves, every one accepted; returns the rewards (B,): drops of the best costs."""
+        self.tours = kernels.apply_moves(self.tours, decision.requests, decision.j, decision.k)
+        self.current = kernels.tour_costs(self.costs, self.tours)
+        self._history.push(decision.requests)
+        self.step += 1
+        better = self.current < self.best - 1e-12 * np.abs(self.best)
+        reward = np.where(better, self.best - self.current, 0.0)
+        self.best = np.where(better, self.current, self.best)
+        self.best_tours[better] = self.tours[better]
+        self.improved_at[better] = self.step
+        return reward

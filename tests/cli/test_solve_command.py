@@ -1,0 +1,138 @@
+"""``n2s solve``, ``plot`` and ``models`` in real processes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import n2s
+from cli.test_cli import EXAMPLES, N2S, run
+from n2s.problem import Variant, generate
+from n2s.search.result import Solution
+
+CITY = EXAMPLES / "city.csv"
+
+
+def test_solve_writes_every_format_and_the_same_route_again(tmp_path: Path) -> None:
+    suffixes = ["json", "csv", "geojson", "tour", "sol", "html", "png"]
+    outputs = [tmp_path / f"route.{suffix}" for suffix in suffixes]
+    wanted = [part for path in outputs for part in ("-o", path)]
+    printed = run("solve", CITY, "--variant", "lifo", "--steps", 60, "--seed", 3, *wanted, "--json")
+    solution = json.loads(printed)
+    assert solution["feasible"] is True
+    assert solution["record"]["steps"] == 60
+    assert solution["record"]["method"] == "n2s-a"
+    for path in outputs:
+        assert path.stat().st_size > 0
+        if path.suffix in (".json", ".csv", ".tour", ".sol"):
+            verdict = json.loads(run("evaluate", CITY, path, "--variant", "lifo", "--json"))
+            assert verdict["cost"] == pytest.approx(solution["cost"])
+    again = json.loads(
+        run("solve", CITY, "--variant", "lifo", "--steps", 60, "--seed", 3, "--json")
+    )
+    assert again["route"] == solution["route"]
+    instance = n2s.read(CITY)
+    lifo = Solution.from_json(
+        outputs[0],
+        n2s.Instance(
+            **{
+                name: getattr(instance, name)
+                for name in ("coordinates", "metric", "ids", "requests")
+            },
+            variant=Variant.LIFO,
+        ),
+    )
+    assert lifo.cost == pytest.approx(solution["cost"])
+    assert [list(point) for point in lifo.history] == solution["record"]["history"]
+
+
+def test_a_warm_start_from_a_file(tmp_path: Path) -> None:
+    first = tmp_path / "first.json"
+    run("solve", CITY, "--steps", 40, "-o", first, "-q")
+    before = json.loads(first.read_text())["cost"]
+    after = json.loads(run("solve", CITY, "--steps", 20, "--initial", first, "--json"))["cost"]
+    assert after <= before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_search_writes_its_best_and_exits_with_130(
+    tmp_path: Path, number: int
+) -> None:
+    out = tmp_path / "route.json"
+    process = subprocess.Popen(
+        [N2S, "solve", CITY, "--time-limit", "120", "-o", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # The first line of progress comes when the search runs.
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("step ")
+    process.send_signal(number)
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "stopped by interrupted" in printed
+    assert json.loads(out.read_text())["feasible"] is True
+
+
+def test_progress_goes_to_standard_error_only() -> None:
+    result = subprocess.run(
+        [N2S, "solve", CITY, "--steps", "20", "-q"], capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert "cost " in result.stdout
+
+
+def test_a_time_limit_counts_the_start_of_the_command() -> None:
+    run("solve", CITY, "--steps", 1)  # compiles
+    begun = time.monotonic()
+    printed = run("solve", CITY, "--time-limit", 6, "--json")
+    taken = time.monotonic() - begun
+    assert json.loads(printed)["record"]["stopped"] == "time"
+    assert taken < 6 + 1 + 2  # a second and one step, and the interpreter's own start and end
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--checkpoint", "nobody"], "there is no checkpoint 'nobody'"),
+        (["--method", "magic"], "the method is 'magic'"),
+        (["--steps", "-1"], "must not be negative"),
+        (["-o", "route.docx"], "route.docx: a route cannot be written so"),
+        (["-o", "nowhere/route.json"], "nowhere/route.json: the folder does not exist"),
+        (["--index", "3"], "there is no instance 3 among 1"),
+    ],
+)
+def test_impossible_wishes_are_told_before_any_search(arguments: list[str], sentence: str) -> None:
+    begun = time.monotonic()
+    assert sentence in run("solve", CITY, "--time-limit", 60, *arguments, code=2)
+    assert time.monotonic() - begun < 30
+
+
+def test_a_route_of_another_instance_is_refused(tmp_path: Path) -> None:
+    other, route = tmp_path / "other.json", tmp_path / "route.json"
+    n2s.write(generate(2, seed=1), other)
+    route.write_text("[1, 3, 2, 4]")
+    assert "route.json" in run("solve", CITY, "--initial", route, "--steps", 1, code=2)
+
+
+def test_plot_draws_a_route(tmp_path: Path) -> None:
+    route = tmp_path / "route.json"
+    run("solve", CITY, "--steps", 5, "-o", route, "-q")
+    picture, page = tmp_path / "x.png", tmp_path / "x.html"
+    run("plot", CITY, route, "-o", picture, "-o", page)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "<html" in page.read_text()
+    assert "a picture is one of" in run("plot", CITY, route, "-o", tmp_path / "x.gif", code=2)
+
+
+def test_models_lists_what_can_be_named() -> None:
+    rows = json.loads(run("models", "--json"))
+    assert {"epsilon-greedy", "random"} <= {row["name"] for row in rows}
+    assert "epsilon-greedy" in run("models")

@@ -1,0 +1,150 @@
+"""Symmetries, the network's view, the start and the state."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import oracles
+from n2s import kernels
+from n2s.model import Decision
+from n2s.problem import Instance, Metric, Variant, generate, random_tours
+from n2s.search.network_view import classical_scaling, network_view
+from n2s.search.state import SearchState
+from n2s.search.symmetry import apply_symmetry, draw_symmetry
+
+VARIANTS = pytest.mark.parametrize("variant", list(Variant), ids=str)
+
+
+def test_exactly_the_eight_symmetries_are_drawn_and_distances_stay() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.random((6, 2))
+    seen = set()
+    for _ in range(400):
+        matrix = draw_symmetry(rng)
+        moved = apply_symmetry(points, matrix)
+        assert (moved >= -1e-12).all()
+        assert (moved <= 1 + 1e-12).all()
+        for a, b in itertools.combinations(range(6), 2):
+            before = np.linalg.norm(points[a] - points[b])
+            assert np.linalg.norm(moved[a] - moved[b]) == pytest.approx(before)
+        seen.add(tuple(matrix.astype(int).ravel().tolist()))
+    assert len(seen) == 8
+
+
+def test_unit_square_instances_stay_as_they_are() -> None:
+    instance = generate(10, seed=1)[0]
+    view = network_view(instance)
+    assert (view.points == instance.coordinates).all()
+    assert view.scale == 1.0
+
+
+def test_other_maps_are_scaled_by_one_factor() -> None:
+    """100 wide and 50 high from (1000, 200): x fills 0..1, y the middle half."""
+    points = np.array([(1000, 200), (1100, 250), (1050, 225)], dtype=float)
+    view = network_view(Instance(coordinates=points))
+    assert view.scale == pytest.approx(0.01)
+    assert view.points.tolist() == [[0, 0.25], [1, 0.75], [0.5, 0.5]]
+
+
+def test_the_scale_of_metres_is_found() -> None:
+    """A degree of latitude is 111,195 m and the map one degree high: scale 1 / 111,195."""
+    rng = np.random.default_rng(2)
+    points = np.stack([rng.uniform(10, 10.5, 41), rng.uniform(50, 51, 41)], 1)
+    points[0], points[1] = (10.2, 50.0), (10.2, 51.0)
+    view = network_view(Instance(coordinates=points, metric=Metric.GREAT_CIRCLE))
+    assert view.scale * 111_195 == pytest.approx(1.0, rel=0.02)
+
+
+def test_points_all_in_one_place() -> None:
+    view = network_view(Instance(coordinates=np.full((5, 2), 7.0)))
+    assert (view.points == 0.5).all()
+    assert view.scale == 1.0
+
+
+def test_scaling_finds_the_plane_behind_a_matrix() -> None:
+    points = np.random.default_rng(3).random((9, 2)) * 4
+    costs = Instance(coordinates=points).costs
+    found = classical_scaling(costs)
+    again = np.linalg.norm(found[:, None] - found[None], axis=-1)
+    assert again == pytest.approx(costs, abs=1e-9)
+    view = network_view(Instance(matrix=np.array(costs)))
+    extent = (found.max(0) - found.min(0)).max()
+    assert view.scale == pytest.approx(1 / extent, rel=1e-6)
+    assert (view.points >= -1e-12).all()
+
+
+@VARIANTS
+@pytest.mark.parametrize(("batch", "n"), [(1, 1), (2, 2), (7, 5)])
+def test_greedy_insertion_step_by_step(batch: int, n: int, variant: Variant) -> None:
+    rng = np.random.default_rng(n)
+    costs = rng.random((batch, 2 * n + 1, 2 * n + 1))
+    orders = np.stack([rng.permutation(n) + 1 for _ in range(batch)])
+    tours = kernels.greedy_tours(variant.code, costs, orders)
+    for b in range(batch):
+        tour = [0]
+        for request in orders[b].tolist():
+            choices = []
+            for j in range(len(tour)):
+                for k in range(j, len(tour)):
+                    built = []
+                    for gap, node in enumerate(tour):
+                        built.append(node)
+                        built += [request] if gap == j else []
+                        built += [request + n] if gap == k else []
+                    if _partial_feasible(built, n, variant):
+                        choices.append((oracles.cost(costs[b], built), built))
+            tour = min(choices)[1]
+        assert oracles.cost(costs[b], tours[b]) == pytest.approx(oracles.cost(costs[b], tour))
+        assert oracles.is_feasible(tours[b].tolist(), n, variant)
+
+
+def _partial_feasible(tour: list[int], n: int, variant: Variant) -> bool:
+    stack: list[int] = []
+    for node in tour[1:]:
+        if node <= n:
+            stack.append(node)
+        elif node - n not in variant.deliverable(stack):
+            return False
+        else:
+            stack.remove(node - n)
+    return True
+
+
+@VARIANTS
+def test_the_state_remembers_the_best_and_rewards_its_fall(variant: Variant) -> None:
+    rng = np.random.default_rng(1)
+    n, batch = 4, 6
+    costs = np.stack([i.costs for i in generate(n, count=3, seed=1)])  # two tours each
+    tours = random_tours(n, variant, batch, rng)
+    points = rng.random((batch, 2 * n + 1, 2))
+    state = SearchState(variant, points, costs, np.ones(3), tours.copy(), window=4)
+    best = state.current.copy()
+    pushed: list[np.ndarray] = []
+    for step in range(1, 40):
+        requests = rng.integers(1, n + 1, batch)
+        rests = kernels.remove_requests(state.tours, requests)
+        offsets, js, ks = kernels.feasible_pairs(variant.code, rests)
+        entry = offsets[:-1] + rng.integers(0, np.diff(offsets))
+        before = state.tours
+        reward = state.apply(Decision(requests, js[entry], ks[entry], None))  # type: ignore[arg-type]
+        pushed.append(requests)
+        assert state.step == step
+        assert state.tours is not before
+        for b in range(batch):
+            cost = oracles.cost(costs[b // 2], state.tours[b].tolist())
+            assert state.current[b] == pytest.approx(cost)
+            assert reward[b] == pytest.approx(max(0.0, best[b] - cost))
+            best[b] = min(best[b], cost)
+            assert oracles.cost(costs[b // 2], state.best_tours[b].tolist()) == pytest.approx(
+                best[b]
+            )
+        observation = state.observe()
+        assert observation.recent[:, 0].tolist() == requests.tolist()
+        assert observation.progress is not None
+        excess = (state.current - best) * 3  # sqrt(N) = 3, scale 1
+        assert observation.progress.excess.numpy() == pytest.approx(
+            np.minimum(excess, 10), abs=1e-5
+        )
