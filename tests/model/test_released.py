@@ -235,6 +235,98 @@ def test_what_is_missing_or_left_over_is_named(tmp_path: Path) -> None:
         import_released(path, Variant.PDTSP)
 
 
+E = "embedder.embedder.weight"
+
+
+def wide(value: float) -> torch.Tensor:
+    return torch.full((D, 2), value, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "sentence"),
+    [
+        ("actor", E, torch.zeros(D), rf"actor.{E} has shape \(128,\), not \(128, 2\)"),
+        ("actor", E, torch.tensor(1.0), rf"actor.{E} has shape \(\), not"),
+        ("actor", E, [1.0], f"actor.{E} is no tensor"),
+        ("actor", E, torch.zeros(D, 2).to_sparse(), f"actor.{E} is no dense tensor"),
+        ("actor", E, torch.zeros(D, 2, device="meta"), f"actor.{E} is no dense tensor"),
+        ("actor", E, torch.zeros(D, 2, dtype=torch.complex64), f"actor.{E} is no dense tensor"),
+        ("actor", E, torch.zeros(D, 2, dtype=torch.int64), f"actor.{E} is no dense tensor"),
+        ("actor", E, torch.zeros(1).expand(D, 2), f"actor.{E} is not stored in full"),
+        ("actor", E, wide(1e300), f"actor.{E} holds a number that is not finite"),
+        ("actor", 7, torch.zeros(1), "actor has an entry 7, which is no name"),
+        ("critic", 7, torch.zeros(1), "critic has an entry 7, which is no name"),
+        (
+            "actor",
+            "encoder.0.MHA_sublayer.MHA.W_query",
+            torch.zeros(4),
+            r"W_query has shape \(4,\), not 3 dimensions",
+        ),
+        (
+            "actor",
+            "encoder.0.MHA_sublayer.MHA.W_query",
+            torch.zeros(4, 0, 2),
+            "width must be a positive whole number",
+        ),
+        ("actor", "pos_encoder.W_query", torch.zeros(D), "actor.pos_encoder.W_query has shape"),
+        (
+            "actor",
+            "decoder.compater_reinsertion.agg.fc3.weight",
+            torch.tensor(0.0),
+            r"agg.fc3.weight has shape \(\), not \(1, 32\)",
+        ),
+        (
+            "actor",
+            "decoder.compater_removal.agg.fc1.weight",
+            torch.zeros(32),
+            r"agg.fc1.weight has shape \(32,\), not \(32, 12\)",
+        ),
+        ("critic", "value_head.MLP.fc1.weight", torch.zeros(D), "MLP.fc1.weight has shape"),
+    ],
+)
+def test_weights_of_another_kind_are_named(
+    tmp_path: Path, part: str, name: str, value: object, sentence: str
+) -> None:
+    path = tmp_path / "x.pt"
+    content = layout()
+    content[part][name] = value  # type: ignore[assignment]
+    torch.save(content, path)
+    with pytest.raises(InputError, match=sentence) as error:
+        import_released(path, Variant.PDTSP)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("critic", [[1, 2], torch.zeros(2), "x", 0])
+def test_a_critic_that_is_none_is_refused(tmp_path: Path, critic: object) -> None:
+    path = tmp_path / "x.pt"
+    torch.save(layout() | {"critic": critic}, path)
+    with pytest.raises(InputError, match=r"x.pt: the entry 'critic' does not hold the weights"):
+        import_released(path, Variant.PDTSP)
+
+
+def test_biases_whose_sum_is_not_finite_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.pt"
+    content = layout()
+    for name in ("node", "graph"):
+        content["critic"][f"value_head.project_{name}.bias"] = torch.full((HALF,), 3e38)
+    torch.save(content, path)
+    with pytest.raises(InputError, match=r"critic.value_head.project_node.bias .* not finite"):
+        import_released(path, Variant.PDTSP)
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.bfloat16])
+def test_weights_of_another_precision_become_float32(tmp_path: Path, kind: torch.dtype) -> None:
+    path = tmp_path / "x.pt"
+    content = layout()
+    content["actor"] = {name: weight.to(kind) for name, weight in content["actor"].items()}
+    torch.save({"actor": content["actor"]}, path)
+    checkpoint = import_released(path, Variant.PDTSP)
+    assert checkpoint.critic is None
+    state = checkpoint.policy.state_dict()
+    assert {weight.dtype for weight in state.values()} == {torch.float32}
+    assert torch.equal(state["encoder.w_x"], content["actor"][E].float().T)
+
+
 class _Hostile:
     def __reduce__(self):
         return os.mkdir, (os.environ["HOSTILE"],)

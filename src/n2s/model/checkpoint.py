@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 from safetensors import SafetensorError
@@ -14,7 +15,7 @@ from safetensors.torch import load as parse_tensors
 from safetensors.torch import save as render_tensors
 
 import n2s
-from n2s.errors import InputError, located
+from n2s.errors import InputError, located, quoted
 from n2s.formats.registry import store
 from n2s.model.config import PolicyConfig, config_from
 from n2s.model.critic import Critic
@@ -23,6 +24,8 @@ from n2s.problem import Variant
 
 KEY = "n2s"
 """The entry of the file's metadata that holds ours."""
+ENTRIES = ("config", "variant", "sizes", "record", "version")
+"""What ours holds, besides the hash over it."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,33 @@ class Checkpoint:
 
 def save(checkpoint: Checkpoint, path: str | Path) -> str:
     """Write a checkpoint, whole or not at all; returns its hash."""
-    tensors = _tensors(checkpoint)
     with located(str(path)):
-        _check_finite(tensors)
-    metadata = {
-        "config": asdict(checkpoint.policy.config),
-        "variant": checkpoint.variant.value,
-        "sizes": list(checkpoint.sizes),
-        "record": dict(checkpoint.record),
-        "version": checkpoint.version,
-    }
-    digest = _digest(tensors, metadata)
-    text = json.dumps({**metadata, "sha256": digest}, sort_keys=True)
-    store(path, render_tensors(tensors, {KEY: text}))
+        digest, data = _render(checkpoint)
+    store(path, data)
     return digest
+
+
+def _render(checkpoint: Checkpoint) -> tuple[str, bytes]:
+    tensors = _tensors(checkpoint)
+    _check_kind(tensors)
+    _check_finite(tensors)
+    try:
+        metadata = {
+            "config": asdict(checkpoint.policy.config),
+            "variant": checkpoint.variant.value,
+            "sizes": list(_sizes(list(checkpoint.sizes))),
+            "record": dict(checkpoint.record),
+            "version": _version(checkpoint.version),
+        }
+        # As it will be read back: JSON turns keys into text and tuples into lists.
+        metadata = json.loads(json.dumps(metadata, allow_nan=False))
+        digest = _digest(tensors, metadata)
+        text = json.dumps({**metadata, "sha256": digest}, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"JSON cannot hold the checkpoint's record ({error})") from None
+    data = render_tensors(tensors, {KEY: text})
+    _read(data)  # what could not be loaded again is not written
+    return digest, data
 
 
 def load(path: str | Path) -> Checkpoint:
@@ -70,36 +86,122 @@ def load(path: str | Path) -> Checkpoint:
         return _parse(data)
 
 
+@dataclass(frozen=True)
+class _Content:
+    """What a file holds, checked, before any network is built."""
+
+    tensors: dict[str, torch.Tensor]
+    config: PolicyConfig
+    variant: Variant
+    sizes: tuple[int, ...]
+    record: dict[str, object]
+    version: str
+    digest: str
+
+    @property
+    def critic(self) -> bool:
+        return any(name.startswith("critic.") for name in self.tensors)
+
+
 def _parse(data: bytes) -> Checkpoint:
+    content = _read(data)
+    policy = Policy(content.config)
+    policy.load_state_dict(_part(content.tensors, "policy"))
+    critic = Critic(content.config) if content.critic else None
+    if critic is not None:
+        critic.load_state_dict(_part(content.tensors, "critic"))
+    return Checkpoint(
+        policy,
+        content.variant,
+        content.sizes,
+        critic,
+        content.record,
+        content.version,
+        content.digest,
+    )
+
+
+def _read(data: bytes) -> _Content:
+    tensors, text = _unpack(data)
     try:
-        tensors = parse_tensors(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    except (SafetensorError, ValueError, MemoryError, OverflowError) as error:
-        raise InputError(f"this is not a complete safetensors file ({error})") from None
-    text = header.get("__metadata__", {}).get(KEY)
-    if text is None:
-        raise InputError("this is a safetensors file, but no n2s checkpoint")
-    try:
-        metadata = json.loads(text)
-        expected = metadata.pop("sha256")
-        variant, sizes = Variant(metadata["variant"]), tuple(map(int, metadata["sizes"]))
-        config, record = config_from(metadata["config"]), dict(metadata["record"])
-        version = str(metadata["version"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        metadata = json.loads(text, parse_constant=_no_number)
+        json.dumps(metadata, allow_nan=False)  # 1e999 is read as infinity
+    except (ValueError, RecursionError) as error:
         raise InputError(f"the checkpoint's metadata cannot be used ({error})") from None
+    if not isinstance(metadata, dict):
+        raise InputError("the checkpoint's metadata cannot be used (it is not an object)")
+    _check_keys(metadata, {*ENTRIES, "sha256"}, "metadata")
+    expected = metadata.pop("sha256")
+    try:
+        variant = Variant(metadata["variant"])
+    except ValueError:
+        raise InputError(
+            "the checkpoint's metadata cannot be used "
+            f"(there is no variant {quoted(metadata['variant'])})"
+        ) from None
+    sizes, version = _sizes(metadata["sizes"]), _version(metadata["version"])
+    record = metadata["record"]
+    if not isinstance(record, dict):
+        raise InputError(f"the checkpoint's record must be an object, not {quoted(record)}")
+    config = config_from(metadata["config"])
+    _check_keys(metadata["config"], {option.name for option in fields(config)}, "configuration")
     digest = _digest(tensors, metadata)
     if digest != expected:
-        raise InputError(
-            f"the hash is {digest[:12]}, not {str(expected)[:12]}: the file was changed"
-        )
+        found = expected[:12] if isinstance(expected, str) else quoted(expected)
+        raise InputError(f"the hash is {digest[:12]}, not {found}: the file was changed")
     _check_finite(tensors)
-    policy = Policy(config)
-    critic = Critic(config) if any(name.startswith("critic.") for name in tensors) else None
-    parts: dict[str, torch.nn.Module | None] = {"policy": policy, "critic": critic}
-    for name, module in parts.items():
-        if module is not None:
-            _fill(module, _part(tensors, name), name)
-    return Checkpoint(policy, variant, sizes, critic, record, version, digest)
+    content = _Content(tensors, config, variant, sizes, record, version, digest)
+    _check_weights(content)
+    return content
+
+
+_UNREADABLE = (
+    SafetensorError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,  # RecursionError is one
+    TypeError,
+    ValueError,
+)
+"""What bytes that are no safetensors file make the readers raise."""
+
+
+def _unpack(data: bytes) -> tuple[dict[str, torch.Tensor], str]:
+    """The weights of a file, all float32, and our metadata as text."""
+    try:
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        for name, entry in header.items():
+            # Before the reader, which does not know every kind.
+            if name != "__metadata__" and entry["dtype"] != "F32":
+                raise InputError(f"the weight {name} is {quoted(entry['dtype'])}, not 'F32'")
+        tensors = parse_tensors(data)
+    except _UNREADABLE as error:
+        raise InputError(f"this is not a complete safetensors file ({error})") from None
+    ours = header.get("__metadata__")
+    if not isinstance(ours, dict) or not isinstance(ours.get(KEY), str):
+        raise InputError("this is a safetensors file, but no n2s checkpoint")
+    _check_keys(ours, {KEY}, "file")
+    return tensors, ours[KEY]
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _check_keys(values: Mapping[str, object], known: set[str], what: str) -> None:
+    for name in sorted(known ^ values.keys()):
+        problem = "has no entry" if name in known else "has an unknown entry"
+        raise InputError(f"the checkpoint's {what} {problem} {quoted(name)}")
+
+
+def _sizes(values: object) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(size) is not int or size < 3 for size in values):
+        raise InputError(
+            f"the checkpoint's sizes must be whole numbers from 3 on, not {quoted(values)}"
+        )
+    return tuple(values)
 
 
 def _tensors(checkpoint: Checkpoint) -> dict[str, torch.Tensor]:
@@ -117,22 +219,39 @@ def _part(tensors: Mapping[str, torch.Tensor], part: str) -> dict[str, torch.Ten
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
-def _fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], what: str) -> None:
-    """Load strictly, naming the first weight that does not fit."""
-    own = module.state_dict()
-    for name in sorted(own.keys() | tensors.keys()):
-        if name not in tensors:
-            raise InputError(f"the weight {what}.{name} is missing")
-        if name not in own:
-            raise InputError(f"the weight {what}.{name} does not belong to this configuration")
-        if own[name].shape != tensors[name].shape:
+def _version(value: object) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"the checkpoint's version must be text, not {quoted(value)}")
+    return value
+
+
+def _check_weights(content: _Content) -> None:
+    """Compare with the configuration, naming the first weight that does not fit."""
+    with torch.device("meta"):  # shapes without memory: the configuration may be anything
+        modules: dict[str, torch.nn.Module] = {"policy": Policy(content.config)}
+        if content.critic:
+            modules["critic"] = Critic(content.config)
+    shapes = {
+        f"{part}.{name}": tensor.shape
+        for part, module in modules.items()
+        for name, tensor in module.state_dict().items()
+    }
+    for name in sorted(shapes.keys() | content.tensors.keys()):
+        if name not in content.tensors:
+            raise InputError(f"the weight {name} is missing")
+        if name not in shapes:
+            raise InputError(f"the weight {name} does not belong to this configuration")
+        if shapes[name] != content.tensors[name].shape:
             raise InputError(
-                f"the weight {what}.{name} has shape {tuple(tensors[name].shape)}, "
-                f"not {tuple(own[name].shape)}"
+                f"the weight {name} has shape {tuple(content.tensors[name].shape)}, "
+                f"not {tuple(shapes[name])}"
             )
-        if own[name].dtype != tensors[name].dtype:
-            raise InputError(f"the weight {what}.{name} is {tensors[name].dtype}")
-    module.load_state_dict(dict(tensors))
+
+
+def _check_kind(tensors: Mapping[str, torch.Tensor]) -> None:
+    for name, tensor in tensors.items():
+        if tensor.dtype != torch.float32:
+            raise InputError(f"the weight {name} is {tensor.dtype}, not torch.float32")
 
 
 def _check_finite(tensors: Mapping[str, torch.Tensor]) -> None:

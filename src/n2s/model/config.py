@@ -6,15 +6,19 @@ them with reasons.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 
 FLAGS = 3
 """How many of the last removals the removal decoder sees one by one (Eq. 13)."""
 DECODER_WIDTH = 32
 """Hidden width of MLP_lambda and MLP_mu."""
+LARGEST = {"width": 4096, "heads": 64, "layers": 64}
+"""Far beyond any use; a file that asks for more is broken, and must not be allocated for."""
 
 
 class Attention(StrEnum):
@@ -85,18 +89,26 @@ class PolicyConfig:
     """Start of the learned inverse temperature of the cost prior."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            kind = _ENUMS.get(field.name)
-            if kind is not None:
-                try:
-                    object.__setattr__(self, field.name, kind(value))
-                except ValueError:
-                    choices = ", ".join(kind)
-                    raise InputError(f"{field.name} is {value!r}, not one of {choices}") from None
-        for name in ("width", "heads", "layers"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise InputError(f"{name} must be a positive whole number")
+        for name, kind in _ENUMS.items():
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, kind(value))
+            except ValueError:
+                choices = ", ".join(kind)
+                raise InputError(f"{name} is {quoted(value)}, not one of {choices}") from None
+        for name, largest in LARGEST.items():
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise InputError(f"{name} must be a positive whole number, not {quoted(value)}")
+            if value > largest:
+                raise InputError(f"{name} must be at most {largest}, not {quoted(value)}")
+        for name in ("scale_scores", "mask_last", "costs"):
+            value = getattr(self, name)
+            if type(value) is not bool:
+                raise InputError(f"{name} must be true or false, not {quoted(value)}")
+        for name in ("epsilon", "clip", "beta"):
+            # Always a float: of a whole number torch would make a whole weight.
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
         if self.width % (2 * self.heads):
             raise InputError(
                 f"width {self.width} must be a multiple of twice the {self.heads} heads"
@@ -127,10 +139,24 @@ _ENUMS = {
 }
 
 
-def config_from(values: dict[str, object]) -> PolicyConfig:
+def _number(name: str, value: object) -> float:
+    """An option as a number that a float32 can hold."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if abs(number) < 2.0**127:  # false for nan
+            return number
+    raise InputError(f"{name} must be a finite number, not {quoted(value)}")
+
+
+def config_from(values: Mapping[str, object]) -> PolicyConfig:
     """A configuration from a TOML table or checkpoint; an unknown key is an error."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"the policy's options must be a table, not {quoted(values)}")
     known = {field.name for field in fields(PolicyConfig)}
     for key in values:
         if key not in known:
-            raise InputError(f"the policy has no option {key!r}")
+            raise InputError(f"the policy has no option {quoted(key)}")
     return PolicyConfig(**values)  # type: ignore[arg-type]

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import torch
 
-from n2s.errors import InputError, UnsupportedError, located
+from n2s.errors import InputError, UnsupportedError, located, quoted
 from n2s.model.checkpoint import Checkpoint
-from n2s.model.config import Neighbours, PolicyConfig, Position, Successor
+from n2s.model.config import DECODER_WIDTH, FLAGS, Neighbours, PolicyConfig, Position, Successor
 from n2s.model.critic import Critic
 from n2s.model.policy import Policy
 from n2s.problem import Variant
 
-Weights = Mapping[str, torch.Tensor]
+KINDS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""Numbers that can become float32."""
 
 
 def import_released(
@@ -44,22 +45,26 @@ def import_released(
     with located(str(path)):
         if not isinstance(content, dict) or not isinstance(content.get("actor"), Mapping):
             raise InputError("there is no entry 'actor' with the weights of a policy")
-        return _translate(content, variant, sizes, clip, Path(path).name)
+        critic = content.get("critic")
+        if critic is not None and not isinstance(critic, Mapping):
+            raise InputError("the entry 'critic' does not hold the weights of a critic by name")
+        return _translate(content["actor"], critic, variant, sizes, clip, Path(path).name)
 
 
 def _translate(
-    content: Mapping[str, Weights],
+    actor: Mapping[object, object],
+    critic: Mapping[object, object] | None,
     variant: Variant,
     sizes: tuple[int, ...],
     clip: float,
     name: str,
 ) -> Checkpoint:
-    actor = _Taken(content["actor"], "actor")
-    query = actor.peek("encoder.0.MHA_sublayer.MHA.W_query")  # (H, D, d)
-    layers = {m.group(1) for n in content["actor"] if (m := re.match(r"encoder\.(\d+)\.", n))}
+    take = _Taken(actor, "actor")
+    heads, width, _ = take.shape("encoder.0.MHA_sublayer.MHA.W_query", 3)  # (H, D, d)
+    layers = {m.group(1) for n in take.names() if (m := re.match(r"encoder\.(\d+)\.", n))}
     config = PolicyConfig(
-        width=query.shape[1],
-        heads=query.shape[0],
+        width=width,
+        heads=heads,
         layers=len(layers),
         clip=clip,
         scale_scores=False,
@@ -67,36 +72,73 @@ def _translate(
         successor=Successor.SECOND,
         neighbours=Neighbours.FULL,
     )
-    policy = Policy(config)
-    _load(policy, _actor(actor, config))
-    actor.nothing_left()
-    critic = None
-    if content.get("critic"):
-        critic = Critic(config)
-        source = _Taken(content["critic"], "critic")
-        _load(critic, _critic(source, config))
+    # All weights before any network: a file must not have one built that it cannot fill.
+    weights = _actor(take, config)
+    take.nothing_left()
+    values = None
+    if critic:
+        source = _Taken(critic, "critic")
+        values = _critic(source, config)
         source.nothing_left()
-    return Checkpoint(policy, variant, sizes, critic, {"imported from": name})
+    policy = Policy(config)
+    policy.load_state_dict(weights)
+    judge = None
+    if values is not None:
+        judge = Critic(config)
+        judge.load_state_dict(values)
+    return Checkpoint(policy, variant, sizes, judge, {"imported from": name})
 
 
 class _Taken:
     """A state dictionary whose entries are taken one by one, so that none is overlooked."""
 
-    def __init__(self, weights: Weights, what: str) -> None:
-        self._left = dict(weights)
+    def __init__(self, weights: Mapping[object, object], what: str) -> None:
+        self._left: dict[str, object] = {}
         self._what = what
+        for name, value in weights.items():
+            if not isinstance(name, str):
+                raise InputError(f"{what} has an entry {quoted(name)}, which is no name")
+            self._left[name] = value
 
-    def peek(self, name: str) -> torch.Tensor:
-        if not isinstance(self._left.get(name), torch.Tensor):
+    def names(self) -> list[str]:
+        return list(self._left)
+
+    def _tensor(self, name: str) -> torch.Tensor:
+        """The entry, if it is an ordinary tensor of real numbers."""
+        if name not in self._left:
             raise InputError(f"the weight {self._what}.{name} is missing")
-        return self._left[name]
+        tensor = self._left[name]
+        if not isinstance(tensor, torch.Tensor):
+            raise InputError(f"the weight {self._what}.{name} is no tensor")
+        dense = tensor.layout is torch.strided and tensor.device.type == "cpu"
+        if not dense or tensor.is_nested or tensor.dtype not in KINDS:
+            raise InputError(f"the weight {self._what}.{name} is no dense tensor of real numbers")
+        # A few stored numbers may claim to be many.
+        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.element_size():
+            raise InputError(f"the weight {self._what}.{name} is not stored in full")
+        return tensor.detach()
 
-    def __call__(self, name: str) -> torch.Tensor:
-        tensor = self.peek(name)
+    def shape(self, name: str, dimensions: int) -> tuple[int, ...]:
+        shape = tuple(self._tensor(name).shape)
+        if len(shape) != dimensions:
+            raise UnsupportedError(
+                f"the weight {self._what}.{name} has shape {shape}, not {dimensions} dimensions"
+            )
+        return shape
+
+    def __call__(self, name: str, *shape: int) -> torch.Tensor:
+        tensor = self._tensor(name)
+        if tuple(tensor.shape) != shape:
+            raise UnsupportedError(
+                f"the weight {self._what}.{name} has shape {tuple(tensor.shape)}, not {shape}"
+            )
         del self._left[name]
+        return self.finite(name, tensor.float())
+
+    def finite(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         if not torch.isfinite(tensor).all():
             raise InputError(f"the weight {self._what}.{name} holds a number that is not finite")
-        return tensor.float()
+        return tensor
 
     def nothing_left(self) -> None:
         if self._left:
@@ -111,87 +153,87 @@ def _side_by_side(w: torch.Tensor) -> torch.Tensor:
 
 
 def _actor(take: _Taken, config: PolicyConfig) -> dict[str, torch.Tensor]:
-    heads = config.heads
+    heads, width, hidden = config.heads, config.width, DECODER_WIDTH
+    split, square = (heads, width, config.head_width), (width, width)
     out = {
-        "encoder.w_x": take("embedder.embedder.weight").T,
-        "encoder.w_q_aux": _side_by_side(take("pos_encoder.W_query")),
-        "encoder.w_k_aux": _side_by_side(take("pos_encoder.W_key")),
-        "mixing.w_local.0": take("decoder.project_node.weight").T,
-        "mixing.w_global.0": take("decoder.project_graph.weight").T,
-        "removal.w_q": take("decoder.compater_removal.W_Q"),
-        "removal.w_k": take("decoder.compater_removal.W_K"),
+        "encoder.w_x": take("embedder.embedder.weight", width, 2).T,
+        "encoder.w_q_aux": _side_by_side(take("pos_encoder.W_query", *split)),
+        "encoder.w_k_aux": _side_by_side(take("pos_encoder.W_key", *split)),
+        "mixing.w_local.0": take("decoder.project_node.weight", *square).T,
+        "mixing.w_global.0": take("decoder.project_graph.weight", *square).T,
+        "removal.w_q": take("decoder.compater_removal.W_Q", heads, *square),
+        "removal.w_k": take("decoder.compater_removal.W_K", heads, *square),
     }
     for index in range(config.layers):
-        theirs, ours = f"encoder.{index}.MHA_sublayer.MHA", f"encoder.attention.{index}"
+        ours, theirs = f"encoder.attention.{index}", f"encoder.{index}.MHA_sublayer.MHA"
+        out |= _attention(take, theirs, ours, config)
         out |= {
-            f"{ours}.w_q": _side_by_side(take(f"{theirs}.W_query")),
-            f"{ours}.w_k": _side_by_side(take(f"{theirs}.W_key")),
-            f"{ours}.w_v": _side_by_side(take(f"{theirs}.W_val")),
-            f"{ours}.w_o": take(f"{theirs}.W_out").flatten(0, 1),
-            f"{ours}.mlp_w1": take(f"{theirs}.score_aggr.0.weight"),
-            f"{ours}.mlp_b1": take(f"{theirs}.score_aggr.0.bias"),
-            f"{ours}.mlp_w2": take(f"{theirs}.score_aggr.2.weight"),
-            f"{ours}.mlp_b2": take(f"{theirs}.score_aggr.2.bias"),
-            f"encoder.feed_forward.{index}.w1": take(
-                f"encoder.{index}.FFandNorm_sublayer.FF.0.weight"
-            ).T,
-            f"encoder.feed_forward.{index}.w2": take(
-                f"encoder.{index}.FFandNorm_sublayer.FF.2.weight"
-            ).T,
+            f"{ours}.mlp_w1": take(f"{theirs}.score_aggr.0.weight", 2 * heads, 2 * heads),
+            f"{ours}.mlp_b1": take(f"{theirs}.score_aggr.0.bias", 2 * heads),
+            f"{ours}.mlp_w2": take(f"{theirs}.score_aggr.2.weight", heads, 2 * heads),
+            f"{ours}.mlp_b2": take(f"{theirs}.score_aggr.2.bias", heads),
         }
+        ours, theirs = f"encoder.feed_forward.{index}", f"encoder.{index}.FFandNorm_sublayer.FF"
+        out[f"{ours}.w1"] = take(f"{theirs}.0.weight", *square).T
+        out[f"{ours}.w2"] = take(f"{theirs}.2.weight", *square).T
     # Removal: they list the third-last, second-last and last removal, then the frequency.
-    order = [*range(2 * heads), 2 * heads + 3, 2 * heads + 2, 2 * heads + 1, 2 * heads]
-    out |= _mlp(take, "decoder.compater_removal.agg", "removal.mlp", order)
+    flags = 2 * heads + FLAGS
+    order = [*range(2 * heads), flags, *reversed(range(2 * heads, flags))]
+    out |= _mlp(take, "decoder.compater_removal.agg", "removal.mlp", order, (hidden, hidden, 1))
     # Reinsertion: they list mu^s and mu^p of the pickup, then mu^s and mu^p of the delivery.
-    blocks = take("decoder.compater_reinsertion.agg.fc1.weight").T.split(heads)
+    theirs = "decoder.compater_reinsertion.agg"
+    blocks = take(f"{theirs}.fc1.weight", hidden, 4 * heads).T.split(heads)
     out["reinsertion.w1"] = torch.cat([blocks[i] for i in (1, 3, 0, 2)])
-    out["reinsertion.b1"] = take("decoder.compater_reinsertion.agg.fc1.bias")
-    out["reinsertion.w2"] = take("decoder.compater_reinsertion.agg.fc2.weight")
-    out["reinsertion.b2"] = take("decoder.compater_reinsertion.agg.fc2.bias")
-    out["reinsertion.w3"] = take("decoder.compater_reinsertion.agg.fc3.weight")[0]
-    out["reinsertion.b3"] = take("decoder.compater_reinsertion.agg.fc3.bias")
+    out["reinsertion.b1"] = take(f"{theirs}.fc1.bias", hidden)
+    out["reinsertion.w2"] = take(f"{theirs}.fc2.weight", hidden, hidden)
+    out["reinsertion.b2"] = take(f"{theirs}.fc2.bias", hidden)
+    out["reinsertion.w3"] = take(f"{theirs}.fc3.weight", 1, hidden)[0]
+    out["reinsertion.b3"] = take(f"{theirs}.fc3.bias", 1)
     for number, kind in (("1", "s"), ("2", "p")):
         theirs = f"decoder.compater_reinsertion.compater_insert{number}"
-        out[f"reinsertion.w_q_{kind}"] = take(f"{theirs}.W_query")
-        out[f"reinsertion.w_k_{kind}"] = take(f"{theirs}.W_key")
+        out[f"reinsertion.w_q_{kind}"] = take(f"{theirs}.W_query", heads, *square)
+        out[f"reinsertion.w_k_{kind}"] = take(f"{theirs}.W_key", heads, *square)
     return out
 
 
 def _critic(take: _Taken, config: PolicyConfig) -> dict[str, torch.Tensor]:
-    half = config.width // 2
+    width, half = config.width, config.width // 2
+    biases = [take(f"value_head.project_{part}.bias", half) for part in ("node", "graph")]
     out = {
-        "attention.w_q": _side_by_side(take("encoder.0.0.module.W_query")),
-        "attention.w_k": _side_by_side(take("encoder.0.0.module.W_key")),
-        "attention.w_v": _side_by_side(take("encoder.0.0.module.W_val")),
-        "attention.w_o": take("encoder.0.0.module.W_out").flatten(0, 1),
-        "w_local": take("value_head.project_node.weight").T,
-        "w_global": take("value_head.project_graph.weight").T,
-        "b": take("value_head.project_node.bias") + take("value_head.project_graph.bias"),
+        "w_local": take("value_head.project_node.weight", half, width).T,
+        "w_global": take("value_head.project_graph.weight", half, width).T,
+        "b": take.finite("value_head.project_node.bias", biases[0] + biases[1]),
     }
+    out |= _attention(take, "encoder.0.0.module", "attention", config)
     for ours, theirs in ((0, 0), (1, 2)):
-        out[f"feed_forward.weights.{ours}"] = take(f"encoder.0.2.module.{theirs}.weight")
-        out[f"feed_forward.biases.{ours}"] = take(f"encoder.0.2.module.{theirs}.bias")
+        name = f"encoder.0.2.module.{theirs}"
+        out[f"feed_forward.weights.{ours}"] = take(f"{name}.weight", width, width)
+        out[f"feed_forward.biases.{ours}"] = take(f"{name}.bias", width)
     # They join mean, maximum and cost; the paper maximum, mean and cost, Eq. (17).
     order = [*range(half, 2 * half), *range(half), 2 * half]
-    return out | _mlp(take, "value_head.MLP", "mlp", order)
+    return out | _mlp(take, "value_head.MLP", "mlp", order, (width, half, 1))
 
 
-def _mlp(take: _Taken, theirs: str, ours: str, order: list[int]) -> dict[str, torch.Tensor]:
-    """Their fc1..fc3, the inputs of fc1 reordered."""
-    first = take(f"{theirs}.fc1.weight")
-    if first.shape[1] != len(order):
-        raise InputError(f"{theirs}.fc1 has {first.shape[1]} inputs, not {len(order)}")
-    out = {f"{ours}.weights.0": first[:, order], f"{ours}.biases.0": take(f"{theirs}.fc1.bias")}
-    for index in (1, 2):
-        out[f"{ours}.weights.{index}"] = take(f"{theirs}.fc{index + 1}.weight")
-        out[f"{ours}.biases.{index}"] = take(f"{theirs}.fc{index + 1}.bias")
+def _attention(
+    take: _Taken, theirs: str, ours: str, config: PolicyConfig
+) -> dict[str, torch.Tensor]:
+    heads, width, depth = config.heads, config.width, config.head_width
+    out = {
+        f"{ours}.w_{letter}": _side_by_side(take(f"{theirs}.W_{name}", heads, width, depth))
+        for letter, name in (("q", "query"), ("k", "key"), ("v", "val"))
+    }
+    out[f"{ours}.w_o"] = take(f"{theirs}.W_out", heads, depth, width).flatten(0, 1)
     return out
 
 
-def _load(module: torch.nn.Module, weights: dict[str, torch.Tensor]) -> None:
-    for name, own in module.state_dict().items():
-        if own.shape != weights[name].shape:
-            raise UnsupportedError(
-                f"{name} would have shape {tuple(weights[name].shape)}, not {tuple(own.shape)}"
-            )
-    module.load_state_dict(weights)
+def _mlp(
+    take: _Taken, theirs: str, ours: str, order: list[int], widths: tuple[int, ...]
+) -> dict[str, torch.Tensor]:
+    """Their fc1, fc2, ..., the inputs of fc1 reordered."""
+    out, inputs = {}, len(order)
+    for index, outputs in enumerate(widths):
+        weight = take(f"{theirs}.fc{index + 1}.weight", outputs, inputs)
+        out[f"{ours}.weights.{index}"] = weight if index else weight[:, order]
+        out[f"{ours}.biases.{index}"] = take(f"{theirs}.fc{index + 1}.bias", outputs)
+        inputs = outputs
+    return out
