@@ -9,7 +9,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 
 solve: $(VENV)/.installed
 	mkdir -p build
-	$(BIN)/n2s solve examples/city.csv --variant lifo --time-limit 15 --start greedy \
+	$(BIN)/n2s solve examples/city.csv --variant lifo --time-limit 15 \
 		-o build/route.json -o build/route.csv -o build/route.geojson -o build/route.html -o build/route.png
 	$(BIN)/n2s evaluate examples/city.csv build/route.json --variant lifo
 

@@ -133,7 +133,6 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (lambda path: edit(path, record=[["a", 1]]), "record must be an object"),
         (lambda path: edit(path, sha256=None), "the hash is .*, not None"),
         (lambda path: edit(path, config=[]), "options must be a table"),
-        (lambda path: edit(path, config={"width": 16}), "configuration has no entry 'attention'"),
         (lambda path: edit(path, config=options(beta="x")), "beta must be a finite number"),
         (lambda path: edit(path, config=options(width=2**17)), "width must be at most 4096"),
         (lambda path: edit(path, config=options(layers=30000)), "layers must be at most 64"),
@@ -237,3 +236,13 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path, change, sentence:
         save(replace(Checkpoint(policy_of(), Variant.PDTSP, (21,)), **change), path)
     assert str(path) in str(error.value)
     assert not path.exists()
+
+
+def test_a_checkpoint_from_before_an_option_existed_has_its_default(
+    saved: tuple[Path, Checkpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, checkpoint = saved
+    config = {k: v for k, v in asdict(checkpoint.policy.config).items() if k != "mask_last"}
+    monkeypatch.setattr("n2s.model.checkpoint._digest", lambda *_: "0" * 64)
+    edit(path, config=config, sha256="0" * 64)
+    assert load(path).policy.config == checkpoint.policy.config
