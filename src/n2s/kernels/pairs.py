@@ -209,10 +209,16 @@ def draw_pairs(variant, rests, a, b, extra, prior, weights, uniforms, chunks):  
 
 @njit(cache=True, parallel=True)
 def pair_log_probs(variant, rests, a, b, extra, prior, weights, chosen_j, chosen_k, chunks):  # type: ignore[no-untyped-def]
-    """Log-probability of one chosen pair a tour and entropy of the distribution, each (B,)."""
+    """Log-probability of one chosen pair a tour and entropy of the distribution, each (B,).
+
+    Also returns the logits of all listed pairs, (B, M (M + 1) / 2), and the logs of their sums of
+    exponentials, (B,), for the backward pass.
+    """
     batch = len(a)
     out_log = np.empty(batch, a.dtype)
     out_entropy = np.empty(batch, a.dtype)
+    kept = np.empty((batch, a.shape[1] * (a.shape[1] + 1) // 2), a.dtype)
+    log_sums = np.empty(batch, a.dtype)
     chunks = min(batch, chunks)
     for chunk in prange(chunks):
         scratch = _scratch(a)
@@ -220,6 +226,8 @@ def pair_log_probs(variant, rests, a, b, extra, prior, weights, chosen_j, chosen
         for t in range(chunk * batch // chunks, (chunk + 1) * batch // chunks):
             count = _score(variant, rests[t], a[t], b[t], extra[t], prior[t], weights, scratch)
             log_sum = _normalise(logits, count, probabilities)
+            kept[t, :count] = logits[:count]
+            log_sums[t] = log_sum
             mean = 0.0
             log_chosen = -np.inf  # stays so for a place that is not feasible
             for e in range(count):
@@ -228,7 +236,7 @@ def pair_log_probs(variant, rests, a, b, extra, prior, weights, chosen_j, chosen
                     log_chosen = logits[e] - log_sum
             out_log[t] = log_chosen
             out_entropy[t] = -mean
-    return out_log, out_entropy
+    return out_log, out_entropy, kept, log_sums
 
 
 @njit(cache=True, parallel=True)
@@ -242,14 +250,17 @@ def pair_log_probs_backward(  # type: ignore[no-untyped-def]
     weights,
     chosen_j,
     chosen_k,
+    kept,
+    log_sums,
+    entropies,
     grad_log,
     grad_entropy,
     chunks,
 ):
     """Gradients of ``pair_log_probs``: (d a, d b, d extra, d prior, d lift, d w2, d b2, d w3, d b3).
 
-    Everything of the forward pass is computed again, block by block; sums over tours are kept per chunk
-    and added in a fixed order.
+    Logits and entropies come from the forward pass, hidden units are computed again, block by block. Sums
+    over tours are kept per chunk and added in a fixed order.
     """
     batch, gaps, width = a.shape
     lift, w2, b2, w3, _, clip = weights
@@ -263,7 +274,7 @@ def pair_log_probs_backward(  # type: ignore[no-untyped-def]
     part = np.zeros((chunks, width + 4, width), a.dtype)  # w2 and rows for lift, b2, w3, b3
     for chunk in prange(chunks):
         scratch = _scratch(a)
-        js, ks, logits, probabilities, flipped, units = scratch[:6]
+        js, ks, _, _, flipped, units = scratch[:6]
         grad_flipped = np.empty((width, padded(gaps)), a.dtype)
         second = np.empty((width, BLOCK), a.dtype)
         grad_units = np.empty((width, BLOCK), a.dtype)
@@ -271,12 +282,10 @@ def pair_log_probs_backward(  # type: ignore[no-untyped-def]
         square = np.empty((width, width), a.dtype)
         mine = part[chunk]
         for t in range(chunk * batch // chunks, (chunk + 1) * batch // chunks):
-            count = _score(variant, rests[t], a[t], b[t], extra[t], prior[t], weights, scratch)
+            count = _list_pairs(variant, rests[t], gaps // 2 + 1, js, ks)
+            transpose_into(b[t], flipped)
             grad_flipped[:] = zero
-            log_sum = _normalise(logits, count, probabilities)
-            mean = 0.0
-            for e in range(count):
-                mean += probabilities[e] * (logits[e] - log_sum)
+            logits, log_sum, entropy = kept[t], log_sums[t], entropies[t]
             for begin in range(0, count, BLOCK):
                 end = min(begin + BLOCK, count)
                 for s in range(BLOCK):
@@ -284,8 +293,9 @@ def pair_log_probs_backward(  # type: ignore[no-untyped-def]
                 for s in range(end - begin):
                     e = begin + s
                     j, k = js[e], ks[e]
-                    p = probabilities[e]
-                    d = -grad_log[t] * p - grad_entropy[t] * p * (logits[e] - log_sum - mean)
+                    log_p = logits[e] - log_sum
+                    p = quick_exp(log_p)
+                    d = -grad_log[t] * p - grad_entropy[t] * p * (log_p + entropy)
                     if j == chosen_j[t] and k == chosen_k[t]:
                         d += grad_log[t]
                     squashed = logits[e]

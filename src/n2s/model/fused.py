@@ -162,14 +162,17 @@ class _PairLogProbs(torch.autograd.Function):
         ctx: Any, pairs: PairInput, j: torch.Tensor, k: torch.Tensor, *tensors: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         ctx.arguments = (*_pair_arrays(pairs), j.numpy(), k.numpy())
-        result = pair_kernel.pair_log_probs(*ctx.arguments, numba.get_num_threads())
-        log_prob, entropy = (torch.from_numpy(part) for part in result)
-        return log_prob, entropy
+        log_prob, entropy, logits, log_sums = pair_kernel.pair_log_probs(
+            *ctx.arguments, numba.get_num_threads()
+        )
+        ctx.kept = (logits, log_sums, entropy)
+        return torch.from_numpy(log_prob), torch.from_numpy(entropy)
 
     @staticmethod
     def backward(ctx: Any, grad_log: torch.Tensor, grad_entropy: torch.Tensor) -> tuple[Any, ...]:
         grads = pair_kernel.pair_log_probs_backward(
             *ctx.arguments,
+            *ctx.kept,
             grad_log.contiguous().numpy(),
             grad_entropy.contiguous().numpy(),
             numba.get_num_threads(),
