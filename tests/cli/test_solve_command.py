@@ -80,6 +80,57 @@ def test_an_interrupted_search_writes_its_best_and_exits_with_130(
     assert json.loads(out.read_text())["feasible"] is True
 
 
+def test_signals_again_and_again_still_give_the_best_so_far(tmp_path: Path) -> None:
+    out = tmp_path / "route.json"
+    process = subprocess.Popen(
+        [N2S, "solve", CITY, "--time-limit", "120", "-o", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("step ")
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert json.loads(out.read_text())["feasible"] is True
+
+
+def test_a_signal_while_the_libraries_load_gives_a_first_route(tmp_path: Path) -> None:
+    out = tmp_path / "route.json"
+    process = subprocess.Popen([N2S, "solve", CITY, "--time-limit", "120", "-q", "-o", out])
+    # Loading torch takes longer than this, reading the command less.
+    time.sleep(1.2)
+    process.send_signal(signal.SIGTERM)
+    code = process.wait(timeout=90)
+    # The interpreter's own first moments cannot be guarded; from then on there is a route.
+    assert code in (130, -signal.SIGTERM)
+    assert out.exists() == (code == 130)
+
+
+def test_an_output_that_fails_late_does_not_lose_the_route(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A map of a bare matrix cannot be written, which only its writer knows."""
+    import numpy as np
+
+    matrix, good, bad = tmp_path / "m.json", tmp_path / "r.json", tmp_path / "r.geojson"
+    n2s.write(n2s.Instance(matrix=np.random.default_rng(0).random((5, 5))), matrix)
+    result = subprocess.run(
+        [N2S, "solve", matrix, "--steps", "5", "-q", "-o", bad, "-o", good],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 2
+    assert "r.geojson" in result.stderr
+    assert good.exists()
+    assert "cost " in result.stdout
+    assert len(result.stdout.splitlines()) == 2  # the summary and the route
+
+
 def test_progress_goes_to_standard_error_only() -> None:
     result = subprocess.run(
         [N2S, "solve", CITY, "--steps", "20", "-q"], capture_output=True, text=True, timeout=120
@@ -105,7 +156,9 @@ def test_a_time_limit_counts_the_start_of_the_command() -> None:
         (["--method", "magic"], "the method is 'magic'"),
         (["--steps", "-1"], "must not be negative"),
         (["-o", "route.docx"], "route.docx: a route cannot be written so"),
-        (["-o", "nowhere/route.json"], "nowhere/route.json: the folder does not exist"),
+        (["-o", "nowhere/route.json"], "nowhere/route.json: cannot be written"),
+        (["-o", "/proc/route.json"], "/proc/route.json: cannot be written"),
+        (["-o", "/dev/full.json", "-o", "/"], "cannot be written"),
         (["--index", "3"], "there is no instance 3 among 1"),
     ],
 )

@@ -54,7 +54,7 @@ def test_products_of_any_shape(height: int, depth: int, length: int, seed: int) 
     assert dots == pytest.approx(left @ rows.T)
 
 
-@pytest.mark.parametrize(("batch", "size", "width"), [(1, 3, 8), (2, 5, 16), (3, 11, 8)])
+@pytest.mark.parametrize(("batch", "size", "width"), [(1, 3, 8), (2, 5, 8), (2, 7, 8)])
 def test_gradients_of_the_attention(batch: int, size: int, width: int) -> None:
     generator = torch.Generator().manual_seed(size)
 

@@ -58,6 +58,14 @@ def test_the_scale_of_metres_is_found() -> None:
     assert view.scale * 111_195 == pytest.approx(1.0, rel=0.02)
 
 
+def test_the_date_line_does_not_tear_a_map_apart() -> None:
+    """Fiji: 0.2 degrees wide across the line, 0.1 high."""
+    points = np.array([(179.9, -18.0), (-179.9, -18.1), (180.0, -18.05)])
+    view = network_view(Instance(coordinates=points, metric=Metric.GREAT_CIRCLE))
+    assert view.points[:, 0] == pytest.approx([0.0, 1.0, 0.5])
+    assert np.ptp(view.points[:, 1]) > 0.4
+
+
 def test_points_all_in_one_place() -> None:
     view = network_view(Instance(coordinates=np.full((5, 2), 7.0)))
     assert (view.points == 0.5).all()

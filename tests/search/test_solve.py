@@ -200,6 +200,49 @@ def test_other_reasons_to_stop() -> None:
     assert solve(instance).steps == 1000
 
 
+def test_patience_counts_from_the_last_better_route() -> None:
+    """A copy that beats its own best without beating the best of all does not count."""
+    instance = generate(12, seed=3)[0]
+    found = solve(instance, no_improvement=15, steps=3000, augments=8)
+    assert found.stopped == "no improvement"
+    assert found.steps == found.history[-1].step + 15
+
+
+def test_an_interrupt_ends_all_of_many() -> None:
+    instances = [generate(n, seed=1)[0] for n in (4, 5, 6)]
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begun = time.monotonic()
+    found = solve_many(instances, time_limit=20)
+    assert time.monotonic() - begun < 15
+    assert [s.stopped for s in found] == ["interrupted"] * 3
+
+
+def test_a_solution_that_was_changed_is_refused(tmp_path: Path) -> None:
+    instance = generate(3, seed=1)[0]
+    found = solve(instance, steps=20)
+    path = tmp_path / "s.json"
+    found.to_json(path)
+    again = n2s.Solution.from_json(path, instance)
+    assert (again.cost, again.seconds, again.history) == (
+        pytest.approx(found.cost),
+        found.seconds,
+        found.history,
+    )
+    content = json.loads(path.read_text())
+    for change, sentence in (
+        ({"cost": 1.0}, "the file says cost 1"),
+        ({"route": [0, 4, 1, 2, 5, 3, 6, 0]}, "the route is infeasible"),
+        ({"record": None}, "no solution with its record"),
+        ({"record": {**content["record"], "history": [["a", "b", "c"]]}}, "record of the solution"),
+    ):
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(InputError, match=sentence):
+            n2s.Solution.from_json(path, instance)
+    with pytest.raises(InputError, match="cannot be read"):
+        n2s.Solution.from_json(tmp_path / "none.json", instance)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_returns_the_best_so_far(number: int) -> None:
     instance = generate(10, seed=1)[0]
@@ -227,6 +270,9 @@ def test_a_signal_returns_the_best_so_far(number: int) -> None:
         ({"no_improvement": 0}, "at least 1 step"),
         ({"steps": 1, "target": float("nan")}, "target cost is not a number"),
         ({"clip": 0.0}, "clip must be positive"),
+        ({"steps": 2.5}, "whole number, not 2.5"),
+        ({"seed": None}, "seed must be a whole number"),
+        ({"augments": 2.5}, "augments must be a whole number"),
         ({"checkpoint": "nobody"}, "there is no checkpoint 'nobody'"),
         ({"initial": [0, 3, 1, 2, 4]}, "the initial route is infeasible"),
         ({"initial": [0, 9]}, "stop 9"),

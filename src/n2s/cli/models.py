@@ -31,6 +31,6 @@ def models(as_json: JsonOption = False) -> None:
     for row in rows:
         sizes = " ".join(map(str, row["sizes"])) or "any"  # type: ignore[arg-type]
         typer.echo(
-            f"{row['name']}: {', '.join(row['variants'])}; N {sizes}; "  # type: ignore[arg-type]
+            f"{row['name']}: {', '.join(row['variants'])}; N {sizes}; D {row['width'] or '-'}; "  # type: ignore[arg-type]
             f"{row['parameters']:,} weights; {row['trained']}; {str(row['sha256'])[:12] or 'no file'}"
         )

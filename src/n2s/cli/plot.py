@@ -16,7 +16,7 @@ from n2s.cli.options import (
     with_variant,
 )
 from n2s.errors import InputError, located
-from n2s.formats.registry import store
+from n2s.formats.registry import probe, store
 
 
 def plot(
@@ -33,6 +33,10 @@ def plot(
     from n2s.report.page import route_page
     from n2s.search.result import PICTURES
 
+    for path in output:
+        if path.suffix.lower() not in (".html", *PICTURES):
+            raise InputError(f"a picture is one of .html, {', '.join(PICTURES)}", str(path))
+        probe(path)
     instance = pick(with_variant(formats.read_many(file), variant), index, file)
     with located(str(solution)):
         evaluation = problem.evaluate(instance, formats.read_route(solution, instance))
@@ -40,8 +44,6 @@ def plot(
         suffix = path.suffix.lower()
         if suffix == ".html":
             store(path, route_page(evaluation, title=instance.name).encode())
-        elif suffix in PICTURES:
-            store(path, figure_bytes(route_figure(evaluation, title=instance.name), suffix))
         else:
-            raise InputError(f"a picture is one of .html, {', '.join(PICTURES)}", str(path))
+            store(path, figure_bytes(route_figure(evaluation, title=instance.name), suffix))
         typer.echo(str(path))

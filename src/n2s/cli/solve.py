@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from n2s import formats, problem
+from n2s.cli.clock import process_start
 from n2s.cli.options import (
     IndexOption,
     InstanceFile,
@@ -18,9 +18,14 @@ from n2s.cli.options import (
     pick,
     with_variant,
 )
-from n2s.errors import InputError, located
+from n2s.cli.progress import watching
+from n2s.errors import InputError, N2SError, located, printable
+from n2s.formats.registry import probe
+from n2s.problem import Id, Instance
 
-STARTED = time.monotonic()  # a time limit counts from here: loading the libraries is part of it
+if TYPE_CHECKING:
+    from n2s.search.result import Solution
+
 INTERRUPTED = 130
 
 
@@ -58,44 +63,35 @@ def solve(
     as_json: JsonOption = False,
 ) -> None:
     """Search a short route, verify it, and write it. Ctrl-C ends with the best so far."""
-    from n2s.search import solve as search
-    from n2s.search.result import SUFFIXES
+    from n2s.search.interrupt import interruptible
 
-    instance = pick(with_variant(formats.read_many(file), variant), index, file)
-    for path in output or ():
-        if path.suffix.lower() not in SUFFIXES:
-            raise InputError(
-                f"a route cannot be written so, only as {', '.join(SUFFIXES)}", str(path)
+    # From here to the last file, a signal means: stop with the best so far.
+    with interruptible() as interrupt:
+        from n2s.search import solve as search
+
+        instance = pick(with_variant(formats.read_many(file), variant), index, file)
+        for path in output or ():
+            _check_output(path)
+        route = None if initial is None else _read_initial(initial, instance)
+        with watching(quiet or as_json, reference) as watcher:
+            solution = search.solve(
+                instance,
+                method=method,
+                time_limit=time_limit,
+                steps=steps,
+                no_improvement=no_improvement,
+                target=target,
+                seed=seed,
+                augments=augments,
+                checkpoint=checkpoint,
+                initial=route,
+                start=start,
+                clip=clip,
+                callback=watcher,
+                started=None if time_limit is None else process_start(),
+                interrupt=interrupt,
             )
-        if not path.absolute().parent.is_dir():
-            raise InputError("the folder does not exist", str(path))
-    route = None
-    if initial is not None:
-        with located(str(initial)):
-            route = formats.read_route(initial, instance)
-            problem.evaluate(instance, route)  # names a stop that the instance does not have
-
-    from n2s.cli.progress import watching
-
-    with watching(quiet or as_json, reference) as watcher:
-        solution = search.solve(
-            instance,
-            method=method,
-            time_limit=time_limit,
-            steps=steps,
-            no_improvement=no_improvement,
-            target=target,
-            seed=seed,
-            augments=augments,
-            checkpoint=checkpoint,
-            initial=route,
-            start=start,
-            clip=clip,
-            callback=watcher,
-            started=STARTED if time_limit is not None else None,
-        )
-    for path in output or ():
-        solution.save(path)
+        failure = _save(solution, output or [])
     if as_json:
         typer.echo(json.dumps(solution.as_dict()))
     else:
@@ -104,7 +100,39 @@ def solve(
             f"{solution.checkpoint}), {solution.steps} steps, {solution.seconds:.1f} s, "
             f"stopped by {solution.stopped}"
         )
-        if not output:
-            typer.echo(" ".join(map(str, solution.route)))
+        if not output or failure is not None:
+            typer.echo(" ".join(printable(str(stop)) for stop in solution.route))
+    if failure is not None:
+        raise failure
     if solution.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_output(path: Path) -> None:
+    from n2s.search.result import SUFFIXES
+
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"a route cannot be written so, only as {', '.join(SUFFIXES)}", str(path))
+    probe(path)
+
+
+def _read_initial(path: Path, instance: Instance) -> list[Id]:
+    """A route to start from; what is wrong with it is said with the name of its file."""
+    route = formats.read_route(path, instance)
+    with located(str(path)):
+        evaluation = problem.evaluate(instance, route)
+        if not evaluation.feasible:
+            message = evaluation.violations[0].message
+            raise InputError(f"the initial route is infeasible: {message}")
+    return route
+
+
+def _save(solution: Solution, outputs: list[Path]) -> N2SError | None:
+    """Write all files that can be written; the first failure is told after them."""
+    first = None
+    for path in outputs:
+        try:
+            solution.save(path)
+        except N2SError as error:
+            first = first or error
+    return first

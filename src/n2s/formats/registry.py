@@ -145,6 +145,18 @@ def store(path: str | Path, data: bytes) -> None:
         raise InputError(f"cannot be written ({error.strerror})", str(path)) from error
 
 
+def probe(path: str | Path) -> None:
+    """Refuse a place that :func:`store` could not write to, before work is done for it."""
+    target = Path(os.path.realpath(path))
+    try:
+        _mode(target, str(path))
+        descriptor, aside = tempfile.mkstemp(prefix=".n2s-", dir=target.parent)
+        os.close(descriptor)
+        Path(aside).unlink()
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", str(path)) from error
+
+
 def _mode(target: Path, name: str) -> int:
     """The permissions the new file shall have."""
     try:

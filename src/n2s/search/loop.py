@@ -61,9 +61,10 @@ def run(
     copies = len(state.tours) // instances
     best = state.best.reshape(instances, copies).min(1)
     histories = [[HistoryPoint(0, time.monotonic() - started, float(cost))] for cost in best]
+    improved_at = 0
     while True:
         seconds = time.monotonic() - started
-        standing = Standing(state.step, seconds, float(best.sum()), int(state.improved_at.max()))
+        standing = Standing(state.step, seconds, float(best.sum()), improved_at)
         reason = "interrupted" if interrupt.asked else stop.reason(standing)
         if reason is not None:
             return Outcome(reason, tuple(map(tuple, histories)))
@@ -72,6 +73,7 @@ def run(
         now = state.best.reshape(instances, copies).min(1)
         seconds = time.monotonic() - started
         for index in np.flatnonzero(now < best):
+            improved_at = state.step
             histories[index].append(HistoryPoint(state.step, seconds, float(now[index])))
         best = now
         if callback is not None:

@@ -47,6 +47,9 @@ def _plane(instance: Instance) -> tuple[FloatArray, bool]:
     if points is None:
         return classical_scaling(instance.costs), False
     if instance.metric is Metric.GREAT_CIRCLE:
+        points = np.array(points)
+        if np.ptp(points[:, 0]) > 180:  # across the date line
+            points[points[:, 0] < 0, 0] += 360
         # Longitudes shrink with the cosine of the latitude; on a city's or a country's scale it serves.
         return points * [np.cos(np.radians(points[:, 1].mean())), 1.0], False
     if instance.metric is Metric.TSPLIB_GEO:

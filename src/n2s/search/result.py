@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import n2s
 from n2s import formats
-from n2s.errors import InputError, N2SError
+from n2s.errors import InputError, N2SError, located
 from n2s.formats import registry
 from n2s.formats.base import Source
 from n2s.formats.json_solution import as_dict
@@ -70,7 +70,7 @@ class Solution:
             "method": self.method,
             "seed": self.seed,
             "steps": self.steps,
-            "seconds": round(self.seconds, 3),
+            "seconds": self.seconds,
             "stopped": self.stopped,
             "checkpoint": self.checkpoint,
             "version": self.version,
@@ -119,13 +119,23 @@ class Solution:
     @staticmethod
     def from_json(path: str | Path, instance: Instance) -> Solution:
         """Read a solution of ``instance`` back; its route is judged anew."""
-        data = Path(path).read_bytes()
-        content = load_json(Source(str(path), data))
+        route = formats.read_route(path, instance)
+        content = load_json(Source(str(path), Path(path).read_bytes()))
         record = content.get("record") if isinstance(content, Mapping) else None
-        if not isinstance(record, Mapping):
+        if not isinstance(content, Mapping) or not isinstance(record, Mapping):
             raise InputError("this is no solution with its record", str(path))
-        evaluation = evaluate(instance, formats.read_route(path, instance))
+        with located(str(path)):
+            evaluation = evaluate(instance, route)
+        if not evaluation.feasible:
+            raise InputError(
+                f"the route is infeasible: {evaluation.violations[0].message}", str(path)
+            )
         try:
+            claimed = float(content["cost"])
+            if abs(claimed - evaluation.cost) > 1e-6 * max(1.0, abs(claimed)):
+                raise InputError(
+                    f"the file says cost {claimed:g}, the route has {evaluation.cost:g}", str(path)
+                )
             return Solution(
                 evaluation,
                 method=str(record["method"]),
@@ -133,7 +143,10 @@ class Solution:
                 steps=int(record["steps"]),
                 seconds=float(record["seconds"]),
                 stopped=str(record["stopped"]),
-                history=tuple(HistoryPoint(*point) for point in record["history"]),
+                history=tuple(
+                    HistoryPoint(int(step), float(seconds), float(best))
+                    for step, seconds, best in record["history"]
+                ),
                 checkpoint=str(record["checkpoint"]),
                 version=str(record["version"]),
             )

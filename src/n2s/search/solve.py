@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +19,7 @@ from n2s.problem import Id, Instance, evaluate, random_tours
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 from n2s.search import library
-from n2s.search.interrupt import interruptible
+from n2s.search.interrupt import Interrupt, interruptible
 from n2s.search.library import NamedPolicy
 from n2s.search.loop import Decider, Tick, run
 from n2s.search.network_view import NetworkView, network_view
@@ -33,6 +34,10 @@ GENERAL_CLIP = 10.0
 """C off the training sizes, as in the paper's appendix."""
 MOST_TOURS = 1024
 """Tours that ``solve_many`` steps together; more instances than that go one batch after the other."""
+MOST_BYTES = 2**28
+"""Cost matrices that ``solve_many`` holds at once."""
+GREEDY_STARTS = 16
+"""Different greedy tours; further copies of an instance begin with the same ones again."""
 
 
 class Method(StrEnum):
@@ -65,6 +70,10 @@ class Options:
     """C of the decoders; default: the policy's own at its training sizes, 10 elsewhere."""
 
     def __post_init__(self) -> None:
+        for name in ("seed", "augments"):
+            value = getattr(self, name)
+            if type(value) is not int and not (name == "augments" and value is None):
+                raise InputError(f"{name} must be a whole number, not {value!r}")
         if self.augments is not None and self.augments < 1:
             raise InputError(f"the number of augments must be at least 1, not {self.augments}")
         if self.augments is not None and self.method is Method.N2S and self.augments != 1:
@@ -97,6 +106,7 @@ def solve(
     clip: float | None = None,
     callback: Callable[[Tick], None] | None = None,
     started: float | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Solution:
     """Search a short route for one instance.
 
@@ -122,6 +132,8 @@ def solve(
         Called after every step with a :class:`Tick`.
     started
         ``time.monotonic()`` from which the time counts; default now.
+    interrupt
+        Asks to stop; default: one that listens to SIGINT and SIGTERM during the call.
 
     Returns
     -------
@@ -143,7 +155,8 @@ def solve(
     _check_capacity(instance)
     named = library.find(checkpoint, instance.variant, instance.size)
     warm = None if initial is None else _warm(instance, initial)
-    (solution,) = _search([instance], named, options, stop, begun, warm, callback)
+    with _listening(interrupt) as listener:
+        (solution,) = _search([instance], named, options, stop, begun, warm, callback, listener)
     return solution
 
 
@@ -171,13 +184,14 @@ def solve_many(
     checkpoint: str | Path | None = None,
     start: Start | str = Start.RANDOM,
     clip: float | None = None,
+    progress: bool = False,
     callback: Callable[[int, int], None] | None = None,
 ) -> list[Solution]:
     """Search routes for many instances, those of equal size together; results in input order.
 
     A step budget counts for every instance, a time limit for every batch of instances stepped together.
-    With a step budget each instance gets the route that ``solve`` would give it. ``callback`` is told how
-    many of how many are done.
+    With a step budget each instance gets the route that ``solve`` would give it. ``progress`` shows a bar
+    on standard error, ``callback`` is told how many of how many are done.
 
     Raises
     ------
@@ -197,6 +211,7 @@ def solve_many(
     stop = make_stop(time_limit, steps, no_improvement, None)
     groups: dict[tuple[int, str], list[int]] = {}
     failures: dict[int, str] = {}
+    instances = list(instances)
     for index, instance in enumerate(instances):
         try:
             _check_capacity(instance)
@@ -205,22 +220,34 @@ def solve_many(
         except N2SError as error:
             failures[index] = f"{instance.name}: {error}"
     solutions: list[Solution | None] = [None] * len(instances)
+
+    def attempt(part: list[int], listener: Interrupt) -> None:
+        batch = [instances[index] for index in part]
+        named = library.find(checkpoint, batch[0].variant, batch[0].size)
+        try:
+            found = _search(batch, named, options, stop, time.monotonic(), None, None, listener)
+        except Exception as error:  # whatever it is, it must not cost the others their routes
+            if len(part) > 1:
+                for index in part:
+                    attempt([index], listener)
+            else:
+                failures[part[0]] = f"{batch[0].name}: {error}"
+            return
+        for index, solution in zip(part, found, strict=True):
+            solutions[index] = solution
+
     done = 0
-    for (size, _), members in groups.items():
-        together = max(1, MOST_TOURS // options.copies(size))
-        for first in range(0, len(members), together):
-            part = members[first : first + together]
-            batch = [instances[index] for index in part]
-            named = library.find(checkpoint, batch[0].variant, size)
-            try:
-                found = _search(batch, named, options, stop, time.monotonic(), None, None)
-                for index, solution in zip(part, found, strict=True):
-                    solutions[index] = solution
-            except N2SError as error:
-                failures |= {index: f"{instances[index].name}: {error}" for index in part}
-            done += len(part)
-            if callback is not None:
-                callback(done, len(instances))
+    with _listening(None) as listener, _bar(progress, len(instances)) as advance:
+        for (size, _), members in groups.items():
+            fitting = min(MOST_TOURS // options.copies(size), MOST_BYTES // (16 * size**2))
+            together = max(1, fitting)
+            for first in range(0, len(members), together):
+                part = members[first : first + together]
+                attempt(part, listener)
+                done += len(part)
+                advance(len(part))
+                if callback is not None:
+                    callback(done, len(instances))
     if failures:
         raise SolveManyError(dict(sorted(failures.items())), solutions)
     return [solution for solution in solutions if solution is not None]
@@ -234,6 +261,7 @@ def _search(
     started: float,
     warm: IntArray | None,
     callback: Callable[[Tick], None] | None,
+    interrupt: Interrupt,
 ) -> list[Solution]:
     """Search instances of one size and variant together."""
     size, variant = instances[0].size, instances[0].variant
@@ -253,9 +281,8 @@ def _search(
         np.concatenate(tours),
         window=size // 2,  # K of the paper's inference
     )
-    with interruptible() as interrupt:
-        decider = _decider(named, options, size)
-        outcome = run(state, decider, stop, generators, started, interrupt, callback)
+    decider = _decider(named, options, size)
+    outcome = run(state, decider, stop, generators, started, interrupt, callback)
     solutions = []
     for index, instance in enumerate(instances):
         best = index * copies + int(state.best[index * copies : (index + 1) * copies].argmin())
@@ -272,6 +299,30 @@ def _search(
             )
         )
     return solutions
+
+
+@contextmanager
+def _bar(shown: bool, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar to advance, or nothing."""
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("solving", total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def _listening(interrupt: Interrupt | None) -> Iterator[Interrupt]:
+    """The caller's interrupt, or one of our own for the time of the search."""
+    if interrupt is not None:
+        yield interrupt
+    else:
+        with interruptible() as own:
+            yield own
 
 
 def _decider(named: NamedPolicy, options: Options, size: int) -> Decider:
@@ -294,9 +345,10 @@ def _start(
     if warm is not None:
         return np.repeat(warm[None], copies, 0)
     if options.start is Start.GREEDY:
-        orders = np.stack([generator.permutation(instance.n) + 1 for _ in range(copies)])
+        count = min(copies, GREEDY_STARTS)
+        orders = np.stack([generator.permutation(instance.n) + 1 for _ in range(count)])
         greedy: IntArray = kernels.greedy_tours(instance.variant.code, costs[None], orders)
-        return greedy
+        return greedy[np.arange(copies) % count]
     return random_tours(instance.n, instance.variant, copies, generator)
 
 

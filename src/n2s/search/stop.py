@@ -49,6 +49,8 @@ class Steps:
     limit: int
 
     def __post_init__(self) -> None:
+        if type(self.limit) is not int:
+            raise InputError(f"the number of steps must be a whole number, not {self.limit!r}")
         if self.limit < 0:
             raise InputError(f"the number of steps must not be negative, not {self.limit}")
 
@@ -64,6 +66,8 @@ class NoImprovement:
     steps: int
 
     def __post_init__(self) -> None:
+        if type(self.steps) is not int:
+            raise InputError(f"patience must be a whole number of steps, not {self.steps!r}")
         if self.steps < 1:
             raise InputError(f"patience must be at least 1 step, not {self.steps}")
 
