@@ -3,7 +3,7 @@
 Both run in turns on the same state: ``FastPolicy.act`` alone, and a whole step of the loop (observe, draw
 numbers, act, apply, remember).
 
-Run: ``python benchmarks/search_overhead.py [--nodes 51 101] [--steps 20]``
+Run: ``python benchmarks/search_overhead.py [--nodes 51 101] [--steps 6]``
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from n2s.search.loop import run
 from n2s.search.state import SearchState
 from n2s.search.stop import Steps
 
+ROUNDS = 25  # short ones, the shortest counts: neighbours on a shared machine come and go
+
 
 def overhead(nodes: int, variant: Variant, steps: int) -> dict[str, float]:
     """Milliseconds of a bare step and of a step of the loop, N2S-A with n copies, D = 128."""
@@ -35,7 +37,7 @@ def overhead(nodes: int, variant: Variant, steps: int) -> dict[str, float]:
     tours = random_tours(n, variant, n, rng)
     state = SearchState(variant, points, instance.costs[None], np.ones(1), tours, window=n)
     bare = loop = float("inf")
-    for _ in range(5):
+    for _ in range(ROUNDS):
         run(state, policy, Steps(state.step + 1), [rng], time.monotonic(), Interrupt())
         observation = state.observe()
         uniforms = torch.from_numpy(rng.random((n, 2)))
@@ -56,7 +58,7 @@ def overhead(nodes: int, variant: Variant, steps: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, nargs="+", default=[51, 101])
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=6)
     arguments = parser.parse_args()
     print(
         json.dumps(
