@@ -25,6 +25,13 @@ def test_mask_and_list_say_what_the_oracle_says(batch: int, n: int, variant: Var
         assert list(map(tuple, np.argwhere(mask[b]).tolist())) == expected
         mine = slice(offsets[b], offsets[b + 1])
         assert list(zip(js[mine].tolist(), ks[mine].tolist(), strict=True)) == expected
+    counts = kernels.count_feasible(variant.code, rests)
+    assert (counts == np.diff(offsets)).all()
+    for rank in range(int(counts.max())):
+        ranks = np.minimum(rank, counts - 1)
+        picked_j, picked_k = kernels.pick_feasible(variant.code, rests, ranks)
+        assert (picked_j == js[offsets[:-1] + ranks]).all()
+        assert (picked_k == ks[offsets[:-1] + ranks]).all()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

@@ -11,7 +11,12 @@ from n2s.kernels.cache import drop_stale
 drop_stale(Path(__file__).parent)
 
 from n2s.kernels.change import detours, insertion_changes, removal_gains  # noqa: E402
-from n2s.kernels.feasible import feasible_mask, feasible_pairs  # noqa: E402
+from n2s.kernels.feasible import (  # noqa: E402
+    count_feasible,
+    feasible_mask,
+    feasible_pairs,
+    pick_feasible,
+)
 from n2s.kernels.reinsertion import best_reinsertion, heat_bath_reinsertion  # noqa: E402
 from n2s.kernels.start import greedy_tours  # noqa: E402
 from n2s.kernels.tours import (  # noqa: E402
@@ -26,6 +31,7 @@ from n2s.kernels.tours import (  # noqa: E402
 __all__ = [
     "apply_moves",
     "best_reinsertion",
+    "count_feasible",
     "detours",
     "feasible_mask",
     "feasible_pairs",
@@ -33,6 +39,7 @@ __all__ = [
     "heat_bath_reinsertion",
     "insert_requests",
     "insertion_changes",
+    "pick_feasible",
     "positions",
     "removal_gains",
     "remove_requests",

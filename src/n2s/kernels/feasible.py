@@ -22,6 +22,13 @@ def chains(variant, rest, n, first, following):  # type: ignore[no-untyped-def]
         first[gap] = head[pickup_label[gap]]
 
 
+@njit(cache=True)
+def _chain_lengths(following, length):  # type: ignore[no-untyped-def]
+    """How many gaps the chain that starts in a gap has."""
+    for gap in range(len(following) - 1, -1, -1):
+        length[gap] = 1 + (length[following[gap]] if following[gap] >= 0 else 0)
+
+
 @njit(cache=True, parallel=True)
 def feasible_mask(variant, rests):  # type: ignore[no-untyped-def]
     """(B, M, M) whether the pickup may go into gap j and the delivery into gap k."""
@@ -53,10 +60,9 @@ def feasible_pairs(variant, rests):  # type: ignore[no-untyped-def]
     offsets = np.zeros(batch + 1, np.int64)
     for b in prange(batch):
         chains(variant, rests[b], n, first[b], following[b])
-        length = np.empty(gaps, np.int64)  # of the chain that starts in a gap
+        length = np.empty(gaps, np.int64)
+        _chain_lengths(following[b], length)
         count = 0
-        for gap in range(gaps - 1, -1, -1):
-            length[gap] = 1 + (length[following[b, gap]] if following[b, gap] >= 0 else 0)
         for j in range(gaps):
             if first[b, j] >= 0:
                 count += length[first[b, j]]
@@ -75,3 +81,45 @@ def feasible_pairs(variant, rests):  # type: ignore[no-untyped-def]
                 entry += 1
                 k = following[b, k]
     return offsets, js, ks
+
+
+@njit(cache=True, parallel=True)
+def count_feasible(variant, rests):  # type: ignore[no-untyped-def]
+    """(B,) number of feasible (j, k), in O(N) a tour and without listing them."""
+    batch, gaps = rests.shape
+    counts = np.zeros(batch, np.int64)
+    for b in prange(batch):
+        first = np.empty(gaps, np.int64)
+        following = np.empty(gaps, np.int64)
+        length = np.empty(gaps, np.int64)
+        chains(variant, rests[b], gaps // 2 + 1, first, following)
+        _chain_lengths(following, length)
+        for j in range(gaps):
+            if first[j] >= 0:
+                counts[b] += length[first[j]]
+    return counts
+
+
+@njit(cache=True, parallel=True)
+def pick_feasible(variant, rests, ranks):  # type: ignore[no-untyped-def]
+    """(j, k), each (B,): the pair of rank ``ranks[b]`` in the order of ``feasible_pairs``."""
+    batch, gaps = rests.shape
+    js = np.empty(batch, np.int64)
+    ks = np.empty(batch, np.int64)
+    for b in prange(batch):
+        first = np.empty(gaps, np.int64)
+        following = np.empty(gaps, np.int64)
+        length = np.empty(gaps, np.int64)
+        chains(variant, rests[b], gaps // 2 + 1, first, following)
+        _chain_lengths(following, length)
+        rank = ranks[b]
+        for j in range(gaps):
+            mine = length[first[j]] if first[j] >= 0 else 0
+            if rank < mine:
+                k = first[j]
+                for _ in range(rank):
+                    k = following[k]
+                js[b], ks[b] = j, k
+                break
+            rank -= mine
+    return js, ks

@@ -201,16 +201,16 @@ class HandMadeReinsertion(nn.Module):
         backend: ModuleType,
     ) -> Drawn:
         """(j, k, log-probability), each (B,)."""
-        offsets, js, ks = kernels.feasible_pairs(observation.variant, rests)
-        count = np.diff(offsets)
+        count = kernels.count_feasible(observation.variant, rests)
         best_j, best_k = self._best(observation, requests, rests)
         u = uniforms.numpy()
         greedy = u < 1 - self.epsilon
         # What is left of the uniform number is uniform again.
         share = np.clip((u - (1 - self.epsilon)) / max(self.epsilon, 1e-300), 0.0, 1.0)
-        entry = offsets[:-1] + np.minimum((share * count).astype(np.int64), count - 1)
-        j = torch.from_numpy(np.where(greedy, best_j, js[entry]))
-        k = torch.from_numpy(np.where(greedy, best_k, ks[entry]))
+        rank = np.minimum((share * count).astype(np.int64), count - 1)
+        any_j, any_k = kernels.pick_feasible(observation.variant, rests, rank)
+        j = torch.from_numpy(np.where(greedy, best_j, any_j))
+        k = torch.from_numpy(np.where(greedy, best_k, any_k))
         log_prob, _ = self.log_probs(mixed, observation, requests, rests, j, k, backend)
         return j, k, log_prob
 
@@ -225,8 +225,7 @@ class HandMadeReinsertion(nn.Module):
         backend: ModuleType,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probability of given gaps and entropy of the choice, each (B,)."""
-        offsets, _, _ = kernels.feasible_pairs(observation.variant, rests)
-        count = torch.from_numpy(np.diff(offsets)).double()
+        count = torch.from_numpy(kernels.count_feasible(observation.variant, rests)).double()
         best_j, best_k = self._best(observation, requests, rests)
         is_best = (j == torch.from_numpy(best_j)) & (k == torch.from_numpy(best_k))
         other = self.epsilon / count
