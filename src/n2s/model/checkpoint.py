@@ -267,10 +267,3 @@ def _digest(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, object])
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
         digest.update(tensor.numpy().tobytes())
     return digest.hexdigest()
-
-
-def empty(config: PolicyConfig, variant: Variant, seed: int) -> Checkpoint:
-    """An untrained policy of a configuration, drawn from a seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Checkpoint(Policy(config), variant, (), Critic(config), {"seed": seed})
