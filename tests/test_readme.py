@@ -45,7 +45,7 @@ def test_the_csv_of_the_readme_is_the_start_of_the_example() -> None:
     ]
 
 
-def test_the_version_is_said_once_and_the_same(tmp_path: Path) -> None:
+def test_the_version_is_said_once_and_the_same() -> None:
     project = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{n2s.__version__}"' in project
     assert f"version: {n2s.__version__}" in (ROOT / "CITATION.cff").read_text()

@@ -77,7 +77,7 @@ def test_evaluate_prints_cost_and_stops(line: Path, tmp_path: Path) -> None:
     verdict = json.loads(run("evaluate", line, route, "--json"))
     assert verdict["feasible"] is True
     assert verdict["cost"] == 8
-    assert verdict["route"] == [0, "p1", "p2", "d1", "d2", 0] or verdict["route"][0] == "0"
+    assert verdict["route"] == ["0", "p1", "p2", "d1", "d2", "0"]
     assert [stop["load"] for stop in verdict["stops"]] == [0, 2, 3, 1, 0, 0]
     table = run("evaluate", line, route)
     assert "feasible, cost 8" in table

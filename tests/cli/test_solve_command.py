@@ -110,9 +110,7 @@ def test_a_signal_while_the_libraries_load_gives_a_first_route(tmp_path: Path) -
     assert out.exists() == (code == 130)
 
 
-def test_an_output_that_fails_late_does_not_lose_the_route(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_output_that_fails_late_does_not_lose_the_route(tmp_path: Path) -> None:
     """A map of a bare matrix cannot be written, which only its writer knows."""
     import numpy as np
 
