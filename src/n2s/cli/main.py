@@ -21,7 +21,9 @@ from n2s.cli import (
     models,
     output,
     plot,
+    plot_training,
     solve,
+    train,
     validate,
 )
 from n2s.cli.output import OutputError
@@ -48,6 +50,8 @@ for command in (
     plot.plot,
     models.models,
     import_checkpoint.import_checkpoint,
+    train.train,
+    plot_training.plot_training,
 ):
     app.command()(command)
 

@@ -10,6 +10,7 @@ from n2s.kernels.cache import drop_stale
 
 drop_stale(Path(__file__).parent)
 
+from n2s.kernels.annealing import anneal_tours  # noqa: E402
 from n2s.kernels.change import detours, insertion_changes, removal_gains  # noqa: E402
 from n2s.kernels.feasible import (  # noqa: E402
     count_feasible,
@@ -29,6 +30,7 @@ from n2s.kernels.tours import (  # noqa: E402
 )
 
 __all__ = [
+    "anneal_tours",
     "apply_moves",
     "best_reinsertion",
     "count_feasible",

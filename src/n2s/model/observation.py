@@ -146,6 +146,22 @@ class History:
         record_removals(requests, self.step, self._ring, self._counts, self._last_step)
         self.step += 1
 
+    def memory(self) -> dict[str, np.ndarray]:
+        """Everything that is remembered, by name."""
+        return {
+            "ring": self._ring.copy(),
+            "counts": self._counts.copy(),
+            "last_step": self._last_step.copy(),
+            "history_step": np.array(self.step),
+        }
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Go back to where :meth:`memory` was taken."""
+        self._ring = memory["ring"].copy()
+        self._counts = memory["counts"].copy()
+        self._last_step = memory["last_step"].copy()
+        self.step = int(memory["history_step"])
+
     @property
     def frequency(self) -> torch.Tensor:
         """(B, n) share of the last K steps in which each request was removed."""

@@ -53,7 +53,7 @@ def route_figure(evaluation: Evaluation, history: Sequence[Point] = (), title: s
         With axes labelled ``map``, ``stack`` (if the order on board matters) and ``curve`` (if there
         is a history). It belongs to no window and no pyplot; see :func:`figure_bytes`.
     """
-    _need_matplotlib()
+    need_matplotlib()
     from matplotlib.figure import Figure
 
     drawing, course = chart(evaluation), checked(history)
@@ -79,7 +79,7 @@ def route_figure(evaluation: Evaluation, history: Sequence[Point] = (), title: s
 
 def figure_bytes(figure: Figure, suffix: str) -> bytes:
     """The figure as a ``.png``, ``.svg`` or ``.pdf`` file; the same figure gives the same bytes."""
-    _need_matplotlib()
+    need_matplotlib()
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -95,7 +95,7 @@ def figure_bytes(figure: Figure, suffix: str) -> bytes:
     return buffer.getvalue()
 
 
-def _need_matplotlib() -> None:
+def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:

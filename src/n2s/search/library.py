@@ -46,10 +46,12 @@ def names() -> list[str]:
     return [*sorted(_shipped()), *HAND_MADE]
 
 
-def find(name: str | Path | None, variant: Variant, size: int) -> NamedPolicy:
+def find(name: str | Path | NamedPolicy | None, variant: Variant, size: int) -> NamedPolicy:
     """The policy of a name or file; without one, the shipped one trained nearest to ``size``."""
     if name is None:
         return _nearest(variant, size)
+    if isinstance(name, NamedPolicy):
+        return name
     if str(name) in HAND_MADE:
         return _hand_made(str(name))
     shipped = _shipped()

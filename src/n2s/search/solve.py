@@ -64,7 +64,7 @@ class Options:
     augments: int | None = None
     """A, the number of copies of N2S-A; default floor(N / 2)."""
     seed: int = 1
-    checkpoint: str | Path | None = None
+    checkpoint: str | Path | NamedPolicy | None = None
     start: Start = Start.RANDOM
     clip: float | None = None
     """C of the decoders; default: the policy's own at its training sizes, 10 elsewhere."""
@@ -100,7 +100,7 @@ def solve(
     target: float | None = None,
     seed: int = 1,
     augments: int | None = None,
-    checkpoint: str | Path | None = None,
+    checkpoint: str | Path | NamedPolicy | None = None,
     initial: Sequence[Id] | None = None,
     start: Start | str = Start.RANDOM,
     clip: float | None = None,
@@ -121,7 +121,7 @@ def solve(
     augments
         Copies of ``n2s-a``; default floor(N / 2).
     checkpoint
-        Name or file of a policy; default: the shipped one trained nearest to this size.
+        Name or file of a policy, or one at hand; default: the shipped one trained nearest to this size.
     initial
         A feasible route to start from, by the user's ids; the result is never worse.
     start
@@ -181,7 +181,7 @@ def solve_many(
     no_improvement: int | None = None,
     seed: int = 1,
     augments: int | None = None,
-    checkpoint: str | Path | None = None,
+    checkpoint: str | Path | NamedPolicy | None = None,
     start: Start | str = Start.RANDOM,
     clip: float | None = None,
     progress: bool = False,

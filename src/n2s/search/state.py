@@ -11,6 +11,8 @@ from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
+CHANGING = ("tours", "current", "best", "best_tours", "improved_at")
+
 
 class SearchState:
     """B tours of I instances of the same size: every instance owns B / I consecutive tours.
@@ -52,6 +54,18 @@ class SearchState:
         self._scales = np.repeat(scales, copies)
         self._scaled = costs * scales[:, None, None]
         self._history = History(batch, size // 2, window)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """Everything that steps change, by name: what a checkpoint of the search must hold."""
+        kept = {name: getattr(self, name) for name in CHANGING}
+        return {**kept, "step": np.array(self.step), **self._history.memory()}
+
+    def recall(self, memory: dict[str, np.ndarray]) -> None:
+        """Go back to where :meth:`memory` was taken."""
+        for name in CHANGING:
+            setattr(self, name, memory[name].copy())
+        self.step = int(memory["step"])
+        self._history.recall(memory)
 
     def observe(self) -> Observation:
         """What the policy sees now."""

@@ -1,0 +1,35 @@
+"""``n2s train``: train a policy, or go on with a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+INTERRUPTED = 130
+
+
+def train(
+    preset: Annotated[
+        Path | None, typer.Argument(help="A preset file (.toml), as in presets/.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the new run.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Folder of a run to go on with.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a key: section.key=value.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Train a policy by n-step PPO. Ctrl-C saves the run; --resume goes on with it."""
+    from n2s.train.run import train as run
+
+    def tell(line: str) -> None:
+        if not quiet:
+            typer.echo(line, err=True)
+
+    stopped = run(preset, out, changes=changes or (), resume=resume, minutes=minutes, tell=tell)
+    tell(f"stopped by {stopped}; n2s train --resume {out or resume} goes on")
+    if stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,285 @@
+"""What a training run is told: frozen dataclasses, read from TOML presets; an unknown key is an error."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from n2s.errors import InputError, located, quoted
+from n2s.model.config import Operator, PolicyConfig, config_from
+from n2s.problem import Variant
+from n2s.problem.generate import Distribution
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which instances are trained on, generated on the fly."""
+
+    variant: Variant = Variant.PDTSP
+    sizes: tuple[int, ...] = (21,)
+    """N of the instances: every batch has one of these sizes."""
+    since: tuple[int, ...] = (1,)
+    """The epoch from which on each size is drawn; the sizes in use are equally likely."""
+    batch: tuple[int, ...] = (600,)
+    """Instances of a batch, for each size; of one process."""
+    distribution: Distribution = Distribution.UNIFORM
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        _positive(self.sizes, "sizes")
+        for size in self.sizes:
+            if size < 3 or size % 2 == 0:
+                raise InputError(f"data.sizes must be odd numbers from 3 on, not {size}")
+        for name in ("since", "batch"):
+            values = getattr(self, name)
+            if len(values) == 1:
+                object.__setattr__(self, name, values * len(self.sizes))
+            elif len(values) != len(self.sizes):
+                raise InputError(
+                    f"data.{name} has {len(values)} entries, data.sizes {len(self.sizes)}"
+                )
+            _positive(values, f"data.{name}")
+        if min(self.since) != 1:
+            raise InputError("data.since must let some size begin in epoch 1")
+        if self.seed < 0:
+            raise InputError(f"data.seed must not be negative, not {self.seed}")
+
+    def active(self, epoch: int) -> list[int]:
+        """Indices of the sizes in use."""
+        return [index for index, since in enumerate(self.since) if since <= epoch]
+
+
+@dataclass(frozen=True)
+class PPO:
+    """Algorithm 1: how much is seen, and how the weights follow."""
+
+    epochs: int = 200
+    batches: int = 20
+    """Batches of an epoch."""
+    steps: int = 250
+    """T_train, steps of an episode."""
+    n_step: int = 5
+    updates: int = 3
+    """kappa, passes over every n-step rollout."""
+    ratio_clip: float = 0.1
+    """epsilon of the clipped ratio and the clipped value."""
+    gamma: float = 0.999
+    policy_rate: float = 8e-5
+    critic_rate: float = 2e-5
+    decay: float = 0.985
+    """Factor on both rates, per epoch."""
+    max_norm: float = 0.05
+    """Of the gradients, policy and critic each."""
+    normalise: bool = False
+    """Divide the advantages of an update by their standard deviation."""
+    most_kl: float = 1.0
+    """A larger approximate KL in an update means that the run has exploded."""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batches", "steps", "n_step", "updates"):
+            _positive((getattr(self, name),), f"ppo.{name}")
+        for name in ("policy_rate", "critic_rate", "decay", "max_norm", "most_kl", "ratio_clip"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(f"ppo.{name} must be positive, not {getattr(self, name)}")
+        if not 0 <= self.gamma <= 1:
+            raise InputError(f"ppo.gamma must be between 0 and 1, not {self.gamma}")
+        if self.steps % self.n_step:
+            raise InputError(
+                f"ppo.steps {self.steps} must be a multiple of ppo.n_step {self.n_step}"
+            )
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where episodes begin: shares of a batch, and how the tours are improved before."""
+
+    random: float = 0.0
+    policy: float = 1.0
+    """Improved by the current policy for epoch / divisor steps (the paper's curriculum)."""
+    annealed: float = 0.0
+    """Improved by the native heat bath for ``sweeps`` * n steps, at most."""
+    divisor: float = 2.0
+    """rho of the curriculum."""
+    sweeps: int = 20
+    """Each annealed tour gets a number of steps drawn between none and this many for each request."""
+
+    def __post_init__(self) -> None:
+        for name in ("random", "policy", "annealed"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"starts.{name} must be a share, not {getattr(self, name)}")
+        if abs(self.random + self.policy + self.annealed - 1) > 1e-9:
+            raise InputError("the shares of starts (random, policy, annealed) must add up to 1")
+        if not 0 < self.divisor < math.inf:
+            raise InputError(f"starts.divisor must be positive, not {self.divisor}")
+        _positive((self.sweeps,), "starts.sweeps")
+
+    def improvement(self, epoch: int) -> int:
+        """Steps of the policy before training steps begin."""
+        return int(epoch / self.divisor)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A fixed set, searched with the search's own code."""
+
+    count: int = 64
+    """Instances of each size."""
+    steps: int = 300
+    every: int = 1
+    """Epochs between two validations."""
+    seed: int = 20_220
+    sizes: tuple[int, ...] = ()
+    """N; none: those of the training data."""
+
+    def __post_init__(self) -> None:
+        for name in ("count", "steps", "every"):
+            _positive((getattr(self, name),), f"validation.{name}")
+        for size in self.sizes:
+            if size < 3 or size % 2 == 0:
+                raise InputError(f"validation.sizes must be odd numbers from 3 on, not {size}")
+        if self.seed < 0:
+            raise InputError(f"validation.seed must not be negative, not {self.seed}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """How the run is watched and kept."""
+
+    log_every: int = 10
+    """Updates that one line of the metrics averages over."""
+    checkpoint_minutes: float = 5.0
+    threads: int = 0
+    """Of each process; 0: all cores, shared between the processes."""
+    part: int = 512
+    """Transitions that go through the network at once; gradients add up over the parts."""
+
+    def __post_init__(self) -> None:
+        _positive((self.log_every,), "run.log_every")
+        _positive((self.part,), "run.part")
+        if not self.checkpoint_minutes >= 0:
+            raise InputError(
+                f"run.checkpoint_minutes must not be negative, not {self.checkpoint_minutes}"
+            )
+        if self.threads < 0:
+            raise InputError(f"run.threads must not be negative, not {self.threads}")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything that shapes a run; travels inside its checkpoints."""
+
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    data: Data = field(default_factory=Data)
+    ppo: PPO = field(default_factory=PPO)
+    starts: Starts = field(default_factory=Starts)
+    validation: Validation = field(default_factory=Validation)
+    run: Run = field(default_factory=Run)
+
+    def __post_init__(self) -> None:
+        if Operator.LEARNED not in (self.policy.removal, self.policy.reinsertion):
+            raise InputError("a policy without a learned operator cannot be trained")
+
+    def as_table(self) -> dict[str, Any]:
+        """As TOML or JSON would hold it."""
+        return asdict(self)
+
+
+SECTIONS = {"data": Data, "ppo": PPO, "starts": Starts, "validation": Validation, "run": Run}
+
+
+def config_of(table: Mapping[str, object]) -> TrainConfig:
+    """A configuration from a table of tables, every key and type checked."""
+    parts: dict[str, Any] = {}
+    for name, values in table.items():
+        if name not in SECTIONS and name != "policy":
+            raise InputError(
+                f"there is no section {quoted(name)} (there are policy, {', '.join(SECTIONS)})"
+            )
+        if not isinstance(values, Mapping):
+            raise InputError(f"{name} must be a section, not {quoted(values)}")
+        parts[name] = config_from(values) if name == "policy" else _section(name, values)
+    return TrainConfig(**parts)
+
+
+def read_preset(path: str | Path, changes: Sequence[str] = ()) -> TrainConfig:
+    """A preset file with ``section.key=value`` changes on top, values as in TOML."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text", str(path)) from error
+    with located(str(path)):
+        try:
+            table = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"is not TOML ({error})") from None
+        config_of(table)  # what is wrong in the file is the file's, not that of a change
+    for change in changes:
+        _change(table, change)
+    return config_of(table)
+
+
+def _change(table: dict[str, Any], change: str) -> None:
+    """Enter one ``section.key=value``."""
+    name, equals, text = change.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not equals or not dot or not key:
+        raise InputError(f"a change is written section.key=value, not {quoted(change)}")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()  # a bare word is a string
+    table.setdefault(section, {})[key] = value
+
+
+def _section(name: str, values: Mapping[str, object]) -> object:
+    kind = SECTIONS[name]
+    known = {entry.name: entry for entry in fields(kind)}
+    converted = {}
+    for key, value in values.items():
+        if key not in known:
+            raise InputError(
+                f"there is no key {quoted(f'{name}.{key}')} (there are {', '.join(known)})"
+            )
+        converted[key] = _converted(f"{name}.{key}", str(known[key].type), value)
+    return kind(**converted)
+
+
+_ENUMS: dict[str, type[StrEnum]] = {"Variant": Variant, "Distribution": Distribution}
+
+
+def _converted(name: str, kind: str, value: object) -> object:
+    """A value of the kind that a field declares, or an error that names it."""
+    if kind in _ENUMS:
+        choices = _ENUMS[kind]
+        if isinstance(value, str) and value in list(choices):
+            return choices(value)
+        raise InputError(f"{name} is {quoted(value)}, not one of {', '.join(choices)}")
+    if kind == "bool" and isinstance(value, bool):
+        return value
+    if kind == "int" and type(value) is int:
+        return value
+    if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if kind == "tuple[int, ...]":
+        entries = value if isinstance(value, list | tuple) else [value]
+        if all(type(entry) is int for entry in entries):
+            return tuple(entries)
+    wanted = {
+        "bool": "true or false",
+        "int": "a whole number",
+        "float": "a number",
+        "tuple[int, ...]": "a whole number or a list of them",
+    }[kind]
+    raise InputError(f"{name} must be {wanted}, not {quoted(value)}")
+
+
+def _positive(values: Sequence[int], name: str) -> None:
+    if not values or min(values) < 1:
+        raise InputError(f"{name} must be at least 1, not {', '.join(map(str, values)) or 'empty'}")

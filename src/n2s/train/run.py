@@ -1,0 +1,55 @@
+"""Start or continue a run in a folder: what the command line and torchrun call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from n2s.errors import InputError
+from n2s.search.interrupt import interruptible
+from n2s.train.config import read_preset
+from n2s.train.distributed import World, world
+from n2s.train.snapshot import FILE
+from n2s.train.trainer import Tell, Trainer
+
+
+def begin(
+    preset: str | Path, out: str | Path, changes: Sequence[str] = (), here: World | None = None
+) -> Trainer:
+    """A new run of a preset; the folder must not hold one already."""
+    config = read_preset(preset, changes)
+    folder = Path(out)
+    if (folder / FILE).exists():
+        raise InputError("holds a run already: resume it, or choose another folder", str(out))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror})", str(out)) from error
+    return Trainer(config, folder, here, Path(preset).stem)
+
+
+def train(
+    preset: str | Path | None,
+    out: str | Path | None,
+    *,
+    changes: Sequence[str] = (),
+    resume: str | Path | None = None,
+    minutes: float | None = None,
+    tell: Tell = lambda _: None,
+) -> str:
+    """Train, saying why it stopped: ``epochs``, ``time`` or ``interrupted``."""
+    if (preset is None) == (resume is None):
+        raise InputError("give a preset to begin a run, or a run to resume, one of the two")
+    if minutes is not None and not minutes > 0:
+        raise InputError(f"the minutes must be positive, not {minutes:g}")
+    with interruptible() as interrupt, world() as here:
+        if resume is not None:
+            if changes or out is not None:
+                raise InputError("a resumed run goes on as it was: no --out and no --set")
+            trainer = Trainer.resume(resume, here)
+        elif preset is None or out is None:
+            raise InputError("a new run needs a folder (--out)")
+        else:
+            trainer = begin(preset, out, changes, here)
+        quiet: Tell = lambda _: None  # noqa: E731
+        return trainer.run(minutes, interrupt, tell if here.writer else quiet)

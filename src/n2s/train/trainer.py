@@ -1,0 +1,362 @@
+"""The training loop: a batch of instances, an episode, a rollout, kappa updates; kept and continued."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+
+from n2s.errors import InputError
+from n2s.model import Checkpoint, FastPolicy, can_be_fast
+from n2s.model import save as save_policy
+from n2s.problem.distance import FloatArray
+from n2s.search.interrupt import Interrupt
+from n2s.search.loop import Decider
+from n2s.search.state import SearchState
+from n2s.train import snapshot as snapshots
+from n2s.train.config import TrainConfig, config_of
+from n2s.train.distributed import World
+from n2s.train.learner import ActorCritic, Learner, Losses, TrainingError
+from n2s.train.metrics import Means, MetricsLog
+from n2s.train.rollout import Rollout
+from n2s.train.snapshot import Position, Snapshot
+from n2s.train.starts import draw_points, search_state, start_tours
+from n2s.train.validation import Validator
+
+POLICY_FILE = "policy.safetensors"
+
+Tell = Callable[[str], None]
+
+
+class Trainer:
+    """A run in a folder: its latest state, its policy, its metrics."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        folder: str | Path,
+        world: World | None = None,
+        preset: str = "",
+        snapshot: Snapshot | None = None,
+    ) -> None:
+        self.config = config
+        self.folder = Path(folder)
+        self.world = world or World()
+        self.preset = preset
+        self.position = Position()
+        self._threads = config.run.threads or max(1, (os.cpu_count() or 1) // self.world.size)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.data.seed)
+            networks = ActorCritic(config.policy)
+        self.learner = Learner(
+            networks, config.ppo, config.run.part, self.world.device, self.world.size > 1
+        )
+        seed = config.data.seed
+        self._data = np.random.default_rng([seed, self.world.rank])
+        self._schedule = np.random.default_rng([seed, 2**32])  # the same in every process
+        self._means = Means()
+        self._validator = Validator(config)
+        self._points: FloatArray | None = None
+        self._state: SearchState | None = None
+        self._rollout: Rollout | None = None
+        self._saved_at = time.monotonic()
+        if snapshot is not None:
+            self._recall(snapshot)
+
+    @classmethod
+    def resume(cls, folder: str | Path, world: World | None = None) -> Trainer:
+        """The run in a folder, where its last checkpoint stands."""
+        world = world or World()
+        snapshot = snapshots.load(folder)
+        if len(snapshot.processes) != world.size:
+            raise InputError(
+                f"the run has {len(snapshot.processes)} processes and cannot be resumed with "
+                f"{world.size}",
+                str(folder),
+            )
+        return cls(config_of(snapshot.config), folder, world, snapshot.preset, snapshot)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all epochs are done."""
+        return self.position.epoch > self.config.ppo.epochs
+
+    def run(
+        self,
+        minutes: float | None = None,
+        interrupt: Interrupt | None = None,
+        tell: Tell = lambda _: None,
+    ) -> str:
+        """Train until the epochs or the minutes are over or somebody interrupts; says which."""
+        interrupt = interrupt or Interrupt()
+        torch.set_num_threads(self._threads)
+        numba.set_num_threads(min(self._threads, numba.config.NUMBA_NUM_THREADS))
+        log = MetricsLog(self.folder, self.position.update) if self.world.writer else None
+        if log is not None and not log.board:
+            tell("no TensorBoard files: pip install 'n2s[train]' adds them")
+        started = time.monotonic()
+        self._saved_at = started
+        try:
+            if self.position.update == 0 and self._state is None:
+                self._begin(log, tell)
+            while not self.finished:
+                late = minutes is not None and time.monotonic() - started >= 60 * minutes
+                due = time.monotonic() - self._saved_at >= 60 * self.config.run.checkpoint_minutes
+                stop, save = self.world.any(interrupt.asked or late, due)
+                if stop:
+                    self._save()
+                    return "interrupted" if interrupt.asked else "time"
+                if save:
+                    self._save()
+                self._advance(log, tell)
+            self._save()
+            return "epochs"
+        finally:
+            if log is not None:
+                log.close()
+
+    # -- one update -------------------------------------------------------------------------------
+
+    def _advance(self, log: MetricsLog | None, tell: Tell) -> None:
+        """One rollout and its kappa updates, and what is due at the end of batch and epoch."""
+        began = time.monotonic()
+        position, ppo = self.position, self.config.ppo
+        decider = self._decider()
+        if self._state is None:
+            self._new_batch(decider)
+        state, rollout = self._state, self._rollout
+        if state is None or rollout is None:
+            raise TypeError("a batch has begun without its state")
+        rollout.collect(state, decider, self._data)
+        try:
+            losses = self.learner.update(rollout)
+            if losses[-1].kl > ppo.most_kl:
+                raise TrainingError(f"the KL is {losses[-1].kl:.3g}, more than {ppo.most_kl:g}")
+        except TrainingError as error:
+            raise TrainingError(
+                f"update {position.update + 1}, epoch {position.epoch}: {error}; the last good "
+                f"checkpoint is kept in {self.folder}"
+            ) from None
+        position.update += 1
+        position.transitions += rollout.rewards.numel() * self.world.size
+        seconds = time.monotonic() - began
+        position.seconds += seconds
+        self._means.add(self._numbers(state, rollout, losses, seconds))
+        if position.update % self.config.run.log_every == 0:
+            self._log(log, tell)
+        if state.step >= ppo.steps:
+            self._end_batch(log, tell)
+
+    def _decider(self) -> Decider:
+        """The policy as it is now, in its fastest form."""
+        policy = self.learner.networks.policy
+        return FastPolicy(policy) if can_be_fast(policy) else policy
+
+    def _new_batch(self, decider: Decider) -> None:
+        config, position = self.config, self.position
+        index = int(self._schedule.choice(config.data.active(position.epoch)))
+        self._points = draw_points(config.data, index, self._data)
+        tours = start_tours(
+            config.data.variant,
+            self._points,
+            config.starts,
+            config.starts.improvement(position.epoch),
+            decider,
+            self._data,
+            self.world.device,
+        )
+        self._state = search_state(config.data.variant, self._points, tours)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """A rollout of the right size; the same one as long as that does not change."""
+        if self._points is None:
+            return
+        batch, size, _ = self._points.shape
+        n_step = self.config.ppo.n_step
+        fits = self._rollout is not None and self._rollout.fits(batch, size, n_step)
+        if not fits:
+            self._rollout = Rollout(batch, size, n_step, self.world.device)
+
+    def _end_batch(self, log: MetricsLog | None, tell: Tell) -> None:
+        self._state = self._points = None
+        self.position.batch += 1
+        if self.position.batch < self.config.ppo.batches:
+            return
+        if self.position.epoch % self.config.validation.every == 0:
+            self._validate(log, tell)
+        self.position.batch = 0
+        self.position.epoch += 1
+        self.learner.set_epoch(self.position.epoch)
+
+    # -- metrics ----------------------------------------------------------------------------------
+
+    def _numbers(
+        self, state: SearchState, rollout: Rollout, losses: list[Losses], seconds: float
+    ) -> dict[str, float]:
+        size = state.tours.shape[1]
+        means = {
+            name: sum(getattr(loss, name) for loss in losses) / len(losses)
+            for name in asdict(losses[0])
+        }
+        means["kl"] = losses[-1].kl  # after all kappa updates but the last
+        best = float(state.best.mean())
+        return {
+            "reward": float(rollout.rewards.mean()),
+            "best_cost": best,
+            "relative_cost": best / size**0.5,
+            **means,
+            "seconds": seconds,
+            "transitions": float(rollout.rewards.numel()),
+            "nodes": float(size),
+        }
+
+    def _log(self, log: MetricsLog | None, tell: Tell) -> None:
+        count = self._means.count
+        means = self._means.take()
+        values = dict(zip(means, self.world.mean(list(means.values())), strict=True))
+        if log is None:
+            return
+        seconds, transitions = values.pop("seconds"), values.pop("transitions")
+        rate = self.learner.optimiser.param_groups[0]["lr"]
+        line = {
+            "epoch": self.position.epoch,
+            "transitions": self.position.transitions,
+            "minutes": self.position.seconds / 60,
+            **values,
+            "policy_rate": rate,
+            "transitions_per_second": transitions * self.world.size / seconds,
+        }
+        log.write("train", self.position.update, line)
+        if count:
+            tell(
+                f"epoch {self.position.epoch} update {self.position.update}: "
+                f"reward {line['reward']:.5f}, best {line['best_cost']:.4f}, "
+                f"value loss {line['value_loss']:.3g}, KL {line['kl']:.2g}, "
+                f"{line['transitions_per_second']:.0f} transitions/s"
+            )
+
+    def _begin(self, log: MetricsLog | None, tell: Tell) -> None:
+        """Before the first update: what the untrained policy reaches."""
+        if self.world.writer:
+            tell("finding reference costs of the validation set")
+            self._validator.refer()
+        self._validate(log, tell)
+        self._save()
+
+    def _validate(self, log: MetricsLog | None, tell: Tell) -> None:
+        if log is None:
+            return
+        began = time.monotonic()
+        values: dict[str, Any] = self._validator.measure(self.learner.networks.policy)
+        epoch = self.position.epoch if self.position.update else 0
+        values |= {
+            "epoch": epoch,
+            "transitions": self.position.transitions,
+            "minutes": self.position.seconds / 60,
+            "validation_seconds": time.monotonic() - began,
+        }
+        log.write("validation", self.position.update, values)
+        gaps = ", ".join(
+            f"N = {size}: {values[f'cost_{size}']:.4f} ({values[f'gap_{size}']:+.2%})"
+            for size in self._validator.sizes
+        )
+        tell(f"validation after epoch {epoch}: {gaps}")
+
+    # -- checkpoints ------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        """State and policy of the run; all processes take part, one writes."""
+        self._saved_at = time.monotonic()
+        generators = {
+            "data": self._data.bit_generator.state,
+            "schedule": self._schedule.bit_generator.state,
+        }
+        search: dict[str, np.ndarray] = {}
+        if self._state is not None and self._points is not None:
+            search = {"points": self._points, **self._state.memory()}
+        told = self.world.gather((generators, search))
+        if not self.world.writer:
+            return
+        networks = self.learner.networks
+        optimiser = self.learner.optimiser.state_dict()["state"]
+        moments = {
+            f"{index}.{name}": torch.as_tensor(value)
+            for index, state in optimiser.items()
+            for name, value in state.items()
+        }
+        snapshots.save(
+            Snapshot(
+                config=self.config.as_table(),
+                preset=self.preset,
+                position=self.position,
+                threads=self._threads,
+                processes=[generators for generators, _ in told],
+                networks=networks.state_dict(),
+                optimiser=moments,
+                searches=[search for _, search in told],
+                means={"sums": self._means.sums, "count": self._means.count},
+                best_known={str(size): costs for size, costs in self._validator.best_known.items()},
+            ),
+            self.folder,
+        )
+        save_policy(
+            Checkpoint(
+                networks.policy,
+                self.config.data.variant,
+                self.config.data.sizes,
+                networks.critic,
+                self._record(),
+            ),
+            self.folder / POLICY_FILE,
+        )
+
+    def _record(self) -> dict[str, Any]:
+        """How the policy came to be, for its checkpoint."""
+        return {
+            "preset": self.preset,
+            "config": self.config.as_table(),
+            "epochs": self.position.epoch - 1,
+            "updates": self.position.update,
+            "transitions": self.position.transitions,
+            "hours": round(self.position.seconds / 3600, 4),
+            "processes": self.world.size,
+        }
+
+    def _recall(self, snapshot: Snapshot) -> None:
+        self.position = snapshot.position
+        self._threads = snapshot.threads
+        try:
+            self.learner.networks.load_state_dict(snapshot.networks)
+            optimiser = self.learner.optimiser.state_dict()
+            for name, tensor in snapshot.optimiser.items():
+                index, key = name.split(".", 1)
+                optimiser["state"].setdefault(int(index), {})[key] = tensor
+            self.learner.optimiser.load_state_dict(optimiser)
+        except (RuntimeError, ValueError) as error:
+            raise InputError(
+                f"the weights do not fit the configuration ({error})", str(self.folder)
+            ) from None
+        self.learner.set_epoch(self.position.epoch)
+        mine = snapshot.processes[self.world.rank]
+        self._data.bit_generator.state = mine["data"]
+        self._schedule.bit_generator.state = mine["schedule"]
+        self._means = Means(**snapshot.means)
+        self._validator.best_known = {
+            int(size): costs for size, costs in snapshot.best_known.items()
+        }
+        search = dict(snapshot.searches[self.world.rank])
+        if search:
+            self._points = search.pop("points")
+            self._state = search_state(
+                self.config.data.variant, self._points, search["tours"].copy()
+            )
+            self._state.recall(search)
+            self._make_room()
