@@ -25,6 +25,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/policy_speed.py
 	$(BIN)/python benchmarks/search_overhead.py
+	$(BIN)/python benchmarks/training_speed.py
 
 install: $(VENV)/.installed
 
