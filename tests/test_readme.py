@@ -7,9 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import n2s
+from n2s.train import TrainConfig, config_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -55,3 +58,24 @@ def test_links_between_documents_lead_somewhere() -> None:
     for document in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\((?!http)([^)#]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_the_training_page_names_every_key_with_its_default() -> None:
+    text = (ROOT / "docs" / "training.md").read_text()
+    sections = re.findall(r"### `\[(\w+)\]`\n(.*?)(?=\n##)", text, re.DOTALL)
+    table = {
+        name: tomllib.loads("\n".join(" = ".join(row) for row in _rows(body)))
+        for name, body in sections
+    }
+    config = TrainConfig()
+    assert config_of(table) == config
+    assert {name: list(keys) for name, keys in table.items()} == {
+        part.name: [key.name for key in fields(getattr(config, part.name))]
+        for part in fields(config)
+    }
+
+
+def _rows(section: str) -> list[tuple[str, str]]:
+    """Key and default of the rows of a table."""
+    rows: list[tuple[str, str]] = re.findall(r"^\| `(\w+)` \| `(.*?)` \|", section, re.MULTILINE)
+    return rows
