@@ -13,7 +13,18 @@ import n2s
 
 SOURCE = Path(n2s.__file__).parent
 # Each package may import from those before it in this order, and from itself.
-ORDER = ["errors", "problem", "kernels", "formats", "report", "model", "search", "train", "cli"]
+ORDER = [
+    "errors",
+    "problem",
+    "kernels",
+    "formats",
+    "report",
+    "model",
+    "local",
+    "search",
+    "train",
+    "cli",
+]
 
 
 def imported(path: Path) -> set[str]:

@@ -1,0 +1,147 @@
+"""A chain of ruin and recreate under simulated annealing: one tour, many iterations, no allocation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from n2s.kernels.random import next_below, next_uniform
+from n2s.kernels.recreate import recreate
+from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
+
+STRINGS, STRETCH, SIMILAR = 0, 1, 2
+KINDS = 3
+ORDERS = 4
+"""Half of the time at random; longest requests first; farthest from the depot first."""
+
+
+@njit(cache=True)
+def sort_requests(kind, leave, out, listed, n, keys, state):  # type: ignore[no-untyped-def]
+    """Put the listed requests into one of the orders in which they go back."""
+    for index in range(listed - 1, 0, -1):
+        other = next_below(state, index + 1)
+        out[index], out[other] = out[other], out[index]
+    if kind == 1 or kind == 2:
+        for index in range(listed):
+            request = out[index]
+            if kind == 1:
+                key = -leave[request, request + n]
+            else:
+                key = -(leave[0, request] + leave[request + n, 0])
+            at = index
+            while at > 0 and keys[at - 1] > key:
+                keys[at] = keys[at - 1]
+                out[at] = out[at - 1]
+                at -= 1
+            keys[at] = key
+            out[at] = request
+
+
+@njit(cache=True)
+def pick_seed(cumulative, n, state):  # type: ignore[no-untyped-def]
+    """A node whose request is drawn by the removal scores; by none of them if there are none."""
+    if len(cumulative) == 0:
+        return 1 + next_below(state, 2 * n)
+    target = next_uniform(state) * cumulative[-1]
+    request = 1 + min(np.searchsorted(cumulative, target, side="right"), n - 1)
+    return request + n * next_below(state, 2)
+
+
+@njit(cache=True, nogil=True)
+def start_tour(variant, leave, reach, order):  # type: ignore[no-untyped-def]
+    """A first tour (N,): the requests of ``order`` (n,) go in one after the other, each where it is cheapest."""
+    n = len(order)
+    size = 2 * n + 1
+    tour, arcs = np.zeros(size, np.int64), np.zeros(size)
+    labels, least = np.zeros((2, size), np.int64), np.empty(n + 1)
+    where = np.zeros(n + 1, np.int64)
+    recreate(variant, reach, leave, tour, arcs, 1, order, n, n, labels, least, where)
+    return tour
+
+
+@njit(cache=True, nogil=True)
+def run_chain(  # type: ignore[no-untyped-def]
+    variant,
+    leave,
+    reach,
+    near,
+    alike,
+    cumulative,
+    tour,
+    best_tour,
+    costs,
+    state,
+    iterations,
+    temperature,
+    cooling,
+    largest,
+):
+    """Anneal ``tour`` in place for some iterations; returns the last temperature.
+
+    ``costs`` (2,) are the current and the best cost; ``near`` (N, K) the nearest stops of every node,
+    ``alike`` (n + 1, L) the most similar requests; up to ``largest`` requests are taken out at a time.
+    """
+    size = len(tour)
+    n = size // 2
+    rest, arcs = np.empty(size, np.int64), np.empty(size)
+    tour_arcs, place = np.empty(size), np.empty(size, np.int64)
+    gone = np.zeros(n + 1, np.uint8)
+    out, keys = np.empty(n, np.int64), np.empty(n)
+    labels = np.zeros((2, size), np.int64)
+    least, where = np.empty(n + 1), np.zeros(n + 1, np.int64)
+    for position in range(size):
+        node = tour[position]
+        place[node] = position
+        tour_arcs[position] = leave[node, tour[(position + 1) % size]]
+    current, best = costs[0], costs[1]
+    for _ in range(iterations):
+        count = 1 + next_below(state, largest)
+        seed = pick_seed(cumulative, n, state)
+        listed = mark(seed, n, gone, out, 0)
+        kind = next_below(state, KINDS)
+        if kind == STRINGS:
+            listed = ruin_strings(tour, place, near, seed, count, n, gone, out, listed, state)
+        elif kind == STRETCH:
+            listed = ruin_stretch(tour, place, seed, count, n, gone, out, listed)
+        else:
+            listed = ruin_similar(alike, seed, count, n, gone, out, listed, state)
+
+        # What remains, and its cost: arcs between nodes that stayed neighbours are not looked up again.
+        rest[0] = 0
+        left, last, cost = 1, 0, 0.0
+        for position in range(1, size):
+            node = tour[position]
+            if gone[node if node <= n else node - n] == 0:
+                if position == last + 1:
+                    arc = tour_arcs[last]
+                else:
+                    arc = leave[rest[left - 1], node]
+                arcs[left - 1] = arc
+                cost += arc
+                rest[left] = node
+                left += 1
+                last = position
+        arcs[left - 1] = leave[rest[left - 1], 0]
+        cost += arcs[left - 1]
+        sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
+        for index in range(listed):
+            gone[out[index]] = 0
+        cost += recreate(
+            variant, reach, leave, rest, arcs, left, out, listed, n, labels, least, where
+        )
+
+        if cost < current - temperature * math.log(1.0 - next_uniform(state)):
+            current = cost
+            for position in range(size):
+                node = rest[position]
+                tour[position] = node
+                place[node] = position
+                tour_arcs[position] = arcs[position]
+            if current < best:
+                best = current
+                best_tour[:] = tour
+        temperature *= cooling
+    costs[0], costs[1] = current, best
+    return temperature

@@ -1,0 +1,8 @@
+"""The native search: ruin and recreate under annealing, and a small population of good tours."""
+
+from n2s.local.evolve import Watch, search
+from n2s.local.guide import Guide
+from n2s.local.landscape import Landscape, landscape
+from n2s.local.plan import Plan, Settings
+
+__all__ = ["Guide", "Landscape", "Plan", "Settings", "Watch", "landscape", "search"]
