@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 
 if TYPE_CHECKING:
-    from n2s.search.loop import Tick
+    from n2s.search.tick import Tick
 
 REFRESH = 0.25
 """Seconds between two updates of the table."""

@@ -33,7 +33,7 @@ def solve(
     file: InstanceFile,
     variant: VariantOption = None,
     index: IndexOption = None,
-    method: Annotated[str, typer.Option(help="n2s or n2s-a.")] = "n2s-a",
+    method: Annotated[str, typer.Option(help="auto, anneal, n2s or n2s-a.")] = "auto",
     steps: Annotated[int | None, typer.Option(help="Stop after so many steps.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     no_improvement: Annotated[
@@ -51,8 +51,13 @@ def solve(
     initial: Annotated[
         Path | None, typer.Option(help="A route to start from; the result is never worse.")
     ] = None,
-    start: Annotated[str, typer.Option(help="random or greedy, without --initial.")] = "random",
+    start: Annotated[
+        str | None, typer.Option(help="Of a policy without --initial: random (default) or greedy.")
+    ] = None,
     clip: Annotated[float | None, typer.Option(help="C of the decoders.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Of auto and anneal; default: all cores.")
+    ] = None,
     output: Annotated[
         list[Path] | None,
         typer.Option(
@@ -87,6 +92,7 @@ def solve(
                 initial=route,
                 start=start,
                 clip=clip,
+                threads=threads,
                 callback=watcher,
                 started=None if time_limit is None else process_start(),
                 interrupt=interrupt,
@@ -96,8 +102,8 @@ def solve(
         typer.echo(json.dumps(solution.as_dict()))
     else:
         typer.echo(
-            f"{instance.name}: cost {solution.cost:.10g} ({solution.method}, "
-            f"{solution.checkpoint}), {solution.steps} steps, {solution.seconds:.1f} s, "
+            f"{instance.name}: cost {solution.cost:.10g} ({_how(solution)}), "
+            f"{solution.steps} steps, {solution.seconds:.1f} s, "
             f"stopped by {solution.stopped}"
         )
         if not output or failure is not None:
@@ -106,6 +112,11 @@ def solve(
         raise failure
     if solution.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _how(solution: Solution) -> str:
+    """Method and, where one was used, policy."""
+    return ", ".join(filter(None, [solution.method, solution.checkpoint]))
 
 
 def _check_output(path: Path) -> None:

@@ -15,6 +15,7 @@ from n2s.search.interrupt import Interrupt
 from n2s.search.result import HistoryPoint
 from n2s.search.state import SearchState
 from n2s.search.stop import Standing, Stop
+from n2s.search.tick import Tick
 
 
 class Decider(Protocol):
@@ -22,17 +23,6 @@ class Decider(Protocol):
 
     def act(self, observation: Observation, uniforms: torch.Tensor) -> Decision:
         """One move for every tour."""
-
-
-@dataclass(frozen=True)
-class Tick:
-    """What a progress callback is told after a step."""
-
-    step: int
-    seconds: float
-    best: float
-    current: float
-    """Cheapest of the current tours."""
 
 
 @dataclass(frozen=True)

@@ -4,96 +4,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from n2s import kernels
 from n2s.errors import InputError, N2SError, UnsupportedError
-from n2s.model import FastPolicy, can_be_fast
-from n2s.problem import Id, Instance, evaluate, random_tours
-from n2s.problem.distance import FloatArray
+from n2s.problem import Id, Instance, evaluate
 from n2s.problem.instance import IntArray
-from n2s.search import library
 from n2s.search.interrupt import Interrupt, interruptible
-from n2s.search.library import NamedPolicy
-from n2s.search.loop import Decider, Tick, run
-from n2s.search.network_view import NetworkView, network_view
-from n2s.search.result import Solution, verified
-from n2s.search.state import SearchState
+from n2s.search.native_search import search_natively
+from n2s.search.options import Method, Options, Start, member
+from n2s.search.result import Solution
 from n2s.search.stop import AnyOf, make_stop
-from n2s.search.symmetry import apply_symmetry, draw_symmetry
+from n2s.search.tick import Tick
 
-E = TypeVar("E", bound=StrEnum)
+if TYPE_CHECKING:
+    from n2s.search.library import NamedPolicy
 
-GENERAL_CLIP = 10.0
-"""C off the training sizes, as in the paper's appendix."""
 MOST_TOURS = 1024
 """Tours that ``solve_many`` steps together; more instances than that go one batch after the other."""
 MOST_BYTES = 2**28
 """Cost matrices that ``solve_many`` holds at once."""
-GREEDY_STARTS = 16
-"""Different greedy tours; further copies of an instance begin with the same ones again."""
-
-
-class Method(StrEnum):
-    """How to search."""
-
-    N2S = "n2s"
-    """One tour, steps sampled from the policy."""
-    N2S_A = "n2s-a"
-    """Algorithm 2: many copies under symmetries of the square, the best of all."""
-
-
-class Start(StrEnum):
-    """Where a search begins without an initial route."""
-
-    RANDOM = "random"
-    GREEDY = "greedy"
-
-
-@dataclass(frozen=True)
-class Options:
-    """Everything but the instance and the limits."""
-
-    method: Method
-    augments: int | None = None
-    """A, the number of copies of N2S-A; default floor(N / 2)."""
-    seed: int = 1
-    checkpoint: str | Path | NamedPolicy | None = None
-    start: Start = Start.RANDOM
-    clip: float | None = None
-    """C of the decoders; default: the policy's own at its training sizes, 10 elsewhere."""
-
-    def __post_init__(self) -> None:
-        for name in ("seed", "augments"):
-            value = getattr(self, name)
-            if type(value) is not int and not (name == "augments" and value is None):
-                raise InputError(f"{name} must be a whole number, not {value!r}")
-        if self.augments is not None and self.augments < 1:
-            raise InputError(f"the number of augments must be at least 1, not {self.augments}")
-        if self.augments is not None and self.method is Method.N2S and self.augments != 1:
-            raise InputError("n2s searches one tour: augments belong to n2s-a")
-        if self.seed < 0:
-            raise InputError(f"the seed must not be negative, not {self.seed}")
-        if self.clip is not None and not self.clip > 0:
-            raise InputError(f"the clip must be positive, not {self.clip}")
-
-    def copies(self, size: int) -> int:
-        """Tours searched for one instance of N nodes."""
-        if self.method is Method.N2S:
-            return 1
-        return size // 2 if self.augments is None else self.augments
+POLICY_STEPS = 1000
+"""Steps of a policy where no limit is given."""
+NATIVE_STEPS = 3000
+"""Steps of the native search for each request where no limit is given."""
 
 
 def solve(
     instance: Instance,
     *,
-    method: Method | str = Method.N2S_A,
+    method: Method | str = Method.AUTO,
     time_limit: float | None = None,
     steps: int | None = None,
     no_improvement: int | None = None,
@@ -102,8 +47,9 @@ def solve(
     augments: int | None = None,
     checkpoint: str | Path | NamedPolicy | None = None,
     initial: Sequence[Id] | None = None,
-    start: Start | str = Start.RANDOM,
+    start: Start | str | None = None,
     clip: float | None = None,
+    threads: int | None = None,
     callback: Callable[[Tick], None] | None = None,
     started: float | None = None,
     interrupt: Interrupt | None = None,
@@ -113,11 +59,12 @@ def solve(
     Parameters
     ----------
     method
-        ``n2s`` (one tour) or ``n2s-a`` (Algorithm 2 of the paper, the default).
+        ``auto`` (the default: the best by measurement), ``anneal`` (the native search), ``n2s`` (one tour
+        stepped by a policy) or ``n2s-a`` (Algorithm 2 of the paper).
     time_limit, steps, no_improvement, target
-        When to stop: the first that applies. Without a limit, 1,000 steps.
+        When to stop: the first that applies. Without a limit, 3,000 steps a request (policies: 1,000).
     seed
-        The same seed and step budget give the same route; a time budget does not.
+        The same seed, step budget and number of threads give the same route; a time budget does not.
     augments
         Copies of ``n2s-a``; default floor(N / 2).
     checkpoint
@@ -125,11 +72,13 @@ def solve(
     initial
         A feasible route to start from, by the user's ids; the result is never worse.
     start
-        Without ``initial``: ``random`` tours as in the paper, or ``greedy`` insertion.
+        Of a policy without ``initial``: ``random`` tours as in the paper, or ``greedy`` insertion.
     clip
         C of the decoders; default: the policy's own at its training sizes, 10 elsewhere.
+    threads
+        Of the native search; default: all cores.
     callback
-        Called after every step with a :class:`Tick`.
+        Called after every step, or some of them, with a :class:`Tick`.
     started
         ``time.monotonic()`` from which the time counts; default now.
     interrupt
@@ -140,23 +89,23 @@ def solve(
     Solution
         Verified by code that shares nothing with the search. Ctrl-C and SIGTERM return the best so far.
     """
-    options = Options(
-        _member(Method, method, "method"),
-        augments,
-        seed,
-        checkpoint,
-        _member(Start, start, "start"),
-        clip,
-    )
+    options = _options(method, augments, seed, checkpoint, start, clip, threads)
     begun = time.monotonic() if started is None else started
-    if time_limit is None and steps is None and no_improvement is None:
-        steps = 1000
+    if time_limit is None and no_improvement is None:
+        steps = _default_steps(options, instance) if steps is None else steps
     stop = make_stop(time_limit, steps, no_improvement, target)
     _check_capacity(instance)
-    named = library.find(checkpoint, instance.variant, instance.size)
     warm = None if initial is None else _warm(instance, initial)
     with _listening(interrupt) as listener:
-        (solution,) = _search([instance], named, options, stop, begun, warm, callback, listener)
+        if not options.method.neural:
+            return search_natively(instance, options, stop, begun, warm, callback, listener)
+        from n2s.search import library
+        from n2s.search.policy_search import search_with_policy
+
+        named = library.find(checkpoint, instance.variant, instance.size)
+        (solution,) = search_with_policy(
+            [instance], named, options, stop, begun, warm, callback, listener
+        )
     return solution
 
 
@@ -175,43 +124,108 @@ class SolveManyError(N2SError):
 def solve_many(
     instances: Sequence[Instance],
     *,
-    method: Method | str = Method.N2S_A,
+    method: Method | str = Method.AUTO,
     time_limit: float | None = None,
     steps: int | None = None,
     no_improvement: int | None = None,
     seed: int = 1,
     augments: int | None = None,
     checkpoint: str | Path | NamedPolicy | None = None,
-    start: Start | str = Start.RANDOM,
+    start: Start | str | None = None,
     clip: float | None = None,
+    threads: int | None = None,
     progress: bool = False,
     callback: Callable[[int, int], None] | None = None,
+    interrupt: Interrupt | None = None,
 ) -> list[Solution]:
-    """Search routes for many instances, those of equal size together; results in input order.
+    """Search routes for many instances; results in input order.
 
-    A step budget counts for every instance, a time limit for every batch of instances stepped together.
-    With a step budget each instance gets the route that ``solve`` would give it. ``progress`` shows a bar
-    on standard error, ``callback`` is told how many of how many are done.
+    The native search takes one instance a thread; a policy steps those of equal size together. A step
+    budget counts for every instance, a time limit for every instance (native) or for every batch of
+    instances stepped together (policies). With a step budget each instance gets the route that ``solve``
+    would give it (the native one: with one thread). ``progress`` shows a bar on standard error,
+    ``callback`` is told how many of how many are done, ``interrupt`` as in ``solve``.
 
     Raises
     ------
     SolveManyError
         If some instances failed, after all others were solved; it holds their solutions.
     """
-    options = Options(
-        _member(Method, method, "method"),
-        augments,
-        seed,
-        checkpoint,
-        _member(Start, start, "start"),
-        clip,
-    )
-    if time_limit is None and steps is None and no_improvement is None:
-        steps = 1000
-    stop = make_stop(time_limit, steps, no_improvement, None)
-    groups: dict[tuple[int, str], list[int]] = {}
-    failures: dict[int, str] = {}
+    options = _options(method, augments, seed, checkpoint, start, clip, threads)
     instances = list(instances)
+    found: list[Solution | None] = [None] * len(instances)
+    failures: dict[int, str] = {}
+    done = 0
+
+    with _listening(interrupt) as listener, _bar(progress, len(instances)) as advance:
+
+        def finished(part: Sequence[int]) -> None:
+            nonlocal done
+            done += len(part)
+            advance(len(part))
+            if callback is not None:
+                callback(done, len(instances))
+
+        def limits(instance: Instance) -> AnyOf:
+            budget = steps
+            if steps is None and time_limit is None and no_improvement is None:
+                budget = _default_steps(options, instance)
+            return make_stop(time_limit, budget, no_improvement, None)
+
+        solver = _many_with_policy if options.method.neural else _many_natively
+        solver(instances, options, limits, listener, found, failures, finished)
+    if failures:
+        raise SolveManyError(dict(sorted(failures.items())), found)
+    return [solution for solution in found if solution is not None]
+
+
+Limits = Callable[[Instance], AnyOf]
+Finished = Callable[[Sequence[int]], None]
+
+
+def _many_natively(
+    instances: list[Instance],
+    options: Options,
+    limits: Limits,
+    listener: Interrupt,
+    found: list[Solution | None],
+    failures: dict[int, str],
+    finished: Finished,
+) -> None:
+    """One instance a thread."""
+    alone = replace(options, threads=1)
+
+    def attempt(index: int) -> int:
+        instance = instances[index]
+        try:
+            _check_capacity(instance)
+            found[index] = search_natively(
+                instance, alone, limits(instance), time.monotonic(), None, None, listener
+            )
+        except Exception as error:  # whatever it is, it must not cost the others their routes
+            failures[index] = f"{instance.name}: {error}"
+        return index
+
+    with ThreadPoolExecutor(options.cores) as pool:
+        for index in pool.map(attempt, range(len(instances))):
+            finished([index])
+
+
+def _many_with_policy(
+    instances: list[Instance],
+    options: Options,
+    limits: Limits,
+    listener: Interrupt,
+    found: list[Solution | None],
+    failures: dict[int, str],
+    finished: Finished,
+) -> None:
+    """Instances of equal size and variant together, as many as fit into memory."""
+    from n2s.search import library
+    from n2s.search.policy_search import search_with_policy
+
+    checkpoint = options.checkpoint
+    groups: dict[tuple[int, str], list[int]] = {}
     for index, instance in enumerate(instances):
         try:
             _check_capacity(instance)
@@ -219,86 +233,57 @@ def solve_many(
             groups.setdefault((instance.size, instance.variant.value), []).append(index)
         except N2SError as error:
             failures[index] = f"{instance.name}: {error}"
-    solutions: list[Solution | None] = [None] * len(instances)
+            finished([index])
 
-    def attempt(part: list[int], listener: Interrupt) -> None:
+    def attempt(part: list[int]) -> None:
         batch = [instances[index] for index in part]
         named = library.find(checkpoint, batch[0].variant, batch[0].size)
+        stop = limits(batch[0])
         try:
-            found = _search(batch, named, options, stop, time.monotonic(), None, None, listener)
+            solutions = search_with_policy(
+                batch, named, options, stop, time.monotonic(), None, None, listener
+            )
         except Exception as error:  # whatever it is, it must not cost the others their routes
             if len(part) > 1:
                 for index in part:
-                    attempt([index], listener)
+                    attempt([index])
             else:
                 failures[part[0]] = f"{batch[0].name}: {error}"
             return
-        for index, solution in zip(part, found, strict=True):
-            solutions[index] = solution
+        for index, solution in zip(part, solutions, strict=True):
+            found[index] = solution
 
-    done = 0
-    with _listening(None) as listener, _bar(progress, len(instances)) as advance:
-        for (size, _), members in groups.items():
-            fitting = min(MOST_TOURS // options.copies(size), MOST_BYTES // (16 * size**2))
-            together = max(1, fitting)
-            for first in range(0, len(members), together):
-                part = members[first : first + together]
-                attempt(part, listener)
-                done += len(part)
-                advance(len(part))
-                if callback is not None:
-                    callback(done, len(instances))
-    if failures:
-        raise SolveManyError(dict(sorted(failures.items())), solutions)
-    return [solution for solution in solutions if solution is not None]
+    for (size, _), members in groups.items():
+        fitting = min(MOST_TOURS // options.copies(size), MOST_BYTES // (16 * size**2))
+        together = max(1, fitting)
+        for first in range(0, len(members), together):
+            part = members[first : first + together]
+            attempt(part)
+            finished(part)
 
 
-def _search(
-    instances: Sequence[Instance],
-    named: NamedPolicy,
-    options: Options,
-    stop: AnyOf,
-    started: float,
-    warm: IntArray | None,
-    callback: Callable[[Tick], None] | None,
-    interrupt: Interrupt,
-) -> list[Solution]:
-    """Search instances of one size and variant together."""
-    size, variant = instances[0].size, instances[0].variant
-    copies = options.copies(size)
-    generators = [np.random.default_rng(options.seed) for _ in instances]
-    views = [network_view(instance) for instance in instances]
-    costs = np.stack([instance.costs for instance in instances])
-    tours, points = [], []
-    for index, (view, generator) in enumerate(zip(views, generators, strict=True)):
-        tours.append(_start(instances[index], costs[index], copies, options, warm, generator))
-        points.append(_copies(view, copies, options.method, generator))
-    state = SearchState(
-        variant,
-        np.concatenate(points),
-        costs,
-        np.array([view.scale for view in views]),
-        np.concatenate(tours),
-        window=size // 2,  # K of the paper's inference
+def _options(
+    method: Method | str,
+    augments: int | None,
+    seed: int,
+    checkpoint: str | Path | NamedPolicy | None,
+    start: Start | str | None,
+    clip: float | None,
+    threads: int | None,
+) -> Options:
+    return Options(
+        member(Method, method, "method"),
+        augments,
+        seed,
+        checkpoint,
+        None if start is None else member(Start, start, "start"),
+        clip,
+        threads,
     )
-    decider = _decider(named, options, size)
-    outcome = run(state, decider, stop, generators, started, interrupt, callback)
-    solutions = []
-    for index, instance in enumerate(instances):
-        best = index * copies + int(state.best[index * copies : (index + 1) * copies].argmin())
-        solutions.append(
-            Solution(
-                verified(instance, state.best_tours[best].tolist(), float(state.best[best])),
-                method=options.method.value,
-                seed=options.seed,
-                steps=state.step,
-                seconds=time.monotonic() - started,
-                stopped=outcome.stopped,
-                history=outcome.histories[index],
-                checkpoint=named.label,
-            )
-        )
-    return solutions
+
+
+def _default_steps(options: Options, instance: Instance) -> int:
+    return POLICY_STEPS if options.method.neural else NATIVE_STEPS * instance.n
 
 
 @contextmanager
@@ -325,42 +310,6 @@ def _listening(interrupt: Interrupt | None) -> Iterator[Interrupt]:
             yield own
 
 
-def _decider(named: NamedPolicy, options: Options, size: int) -> Decider:
-    clip = options.clip
-    if clip is None and named.sizes and size not in named.sizes:
-        clip = GENERAL_CLIP
-    policy = named.policy if clip is None else named.policy.with_clip(clip)
-    return FastPolicy(policy) if can_be_fast(policy) else policy
-
-
-def _start(
-    instance: Instance,
-    costs: FloatArray,
-    copies: int,
-    options: Options,
-    warm: IntArray | None,
-    generator: np.random.Generator,
-) -> IntArray:
-    """(copies, N) tours to begin with."""
-    if warm is not None:
-        return np.repeat(warm[None], copies, 0)
-    if options.start is Start.GREEDY:
-        count = min(copies, GREEDY_STARTS)
-        orders = np.stack([generator.permutation(instance.n) + 1 for _ in range(count)])
-        greedy: IntArray = kernels.greedy_tours(instance.variant.code, costs[None], orders)
-        return greedy[np.arange(copies) % count]
-    return random_tours(instance.n, instance.variant, copies, generator)
-
-
-def _copies(
-    view: NetworkView, copies: int, method: Method, generator: np.random.Generator
-) -> FloatArray:
-    """(copies, N, 2) the instance as each copy sees it."""
-    if method is Method.N2S:
-        return np.repeat(view.points[None], copies, 0)
-    return np.stack([apply_symmetry(view.points, draw_symmetry(generator)) for _ in range(copies)])
-
-
 def _warm(instance: Instance, initial: Sequence[Id]) -> IntArray:
     evaluation = evaluate(instance, initial)
     if not evaluation.feasible:
@@ -374,10 +323,3 @@ def _check_capacity(instance: Instance) -> None:
             f"the capacity {instance.capacity:g} is less than all loads together "
             f"({instance.weights.sum():g}): such searches are not supported yet"
         )
-
-
-def _member(kind: type[E], value: str, what: str) -> E:
-    try:
-        return kind(value)
-    except ValueError:
-        raise InputError(f"the {what} is {value!r}, not one of {', '.join(kind)}") from None

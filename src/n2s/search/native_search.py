@@ -1,0 +1,63 @@
+"""The native search of one instance, watched by the stop rules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from n2s.local import Watch, landscape, search
+from n2s.problem import Instance
+from n2s.problem.instance import IntArray
+from n2s.search.interrupt import Interrupt
+from n2s.search.options import Method, Options
+from n2s.search.result import HistoryPoint, Solution, verified
+from n2s.search.stop import AnyOf, Seconds, Standing, Steps
+from n2s.search.tick import Tick
+
+
+def search_natively(
+    instance: Instance,
+    options: Options,
+    stop: AnyOf,
+    started: float,
+    warm: IntArray | None,
+    callback: Callable[[Tick], None] | None,
+    interrupt: Interrupt,
+) -> Solution:
+    """Anneal until the rule says stop."""
+    history: list[HistoryPoint] = []
+    reason = ""
+
+    def over(step: int, best: float) -> bool:
+        nonlocal reason
+        seconds = time.monotonic() - started
+        if not history or best < history[-1].best:
+            history.append(HistoryPoint(step, seconds, best))
+        if callback is not None:
+            callback(Tick(step, seconds, best, best))
+        if interrupt.asked:
+            reason = "interrupted"
+        else:
+            reason = stop.reason(Standing(step, seconds, best, history[-1].step)) or ""
+        return reason != ""
+
+    steps = [rule.limit for rule in stop.rules if isinstance(rule, Steps)]
+    limits = [rule.limit for rule in stop.rules if isinstance(rule, Seconds)]
+    watch = Watch(
+        over,
+        steps=min(steps, default=None),
+        deadline=started + min(limits) if limits else None,
+    )
+    generator = np.random.default_rng(options.seed)
+    cost, tour, done = search(landscape(instance), watch, generator, options.cores, warm)
+    return Solution(
+        verified(instance, tour.tolist(), cost),
+        method=Method.ANNEAL.value,
+        seed=options.seed,
+        steps=done,
+        seconds=time.monotonic() - started,
+        stopped=reason,
+        history=tuple(history),
+    )

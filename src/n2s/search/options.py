@@ -1,0 +1,100 @@
+"""What a search is asked for, checked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from n2s.errors import InputError
+
+if TYPE_CHECKING:
+    from n2s.search.library import NamedPolicy
+
+E = TypeVar("E", bound=StrEnum)
+
+
+class Method(StrEnum):
+    """How to search."""
+
+    AUTO = "auto"
+    """What is best for size, variant and budget by measurement (docs/solver.md)."""
+    ANNEAL = "anneal"
+    """The native search alone: ruin and recreate under annealing."""
+    N2S = "n2s"
+    """One tour, steps sampled from the policy."""
+    N2S_A = "n2s-a"
+    """Algorithm 2: many copies under symmetries of the square, the best of all."""
+
+    @property
+    def neural(self) -> bool:
+        """Whether a policy makes the steps."""
+        return self in (Method.N2S, Method.N2S_A)
+
+
+class Start(StrEnum):
+    """Where a search with a policy begins without an initial route."""
+
+    RANDOM = "random"
+    GREEDY = "greedy"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything but the instance and the limits."""
+
+    method: Method
+    augments: int | None = None
+    """A, the number of copies of N2S-A; default floor(N / 2)."""
+    seed: int = 1
+    checkpoint: str | Path | NamedPolicy | None = None
+    start: Start | None = None
+    clip: float | None = None
+    """C of the decoders; default: the policy's own at its training sizes, 10 elsewhere."""
+    threads: int | None = None
+    """Of the native search; default: all cores this process may use."""
+
+    def __post_init__(self) -> None:
+        for name in ("seed", "augments", "threads"):
+            value = getattr(self, name)
+            if type(value) is not int and not (name != "seed" and value is None):
+                raise InputError(f"{name} must be a whole number, not {value!r}")
+        if self.augments is not None and self.augments < 1:
+            raise InputError(f"the number of augments must be at least 1, not {self.augments}")
+        if self.augments is not None and self.method is Method.N2S and self.augments != 1:
+            raise InputError("n2s searches one tour: augments belong to n2s-a")
+        if self.seed < 0:
+            raise InputError(f"the seed must not be negative, not {self.seed}")
+        if self.clip is not None and not self.clip > 0:
+            raise InputError(f"the clip must be positive, not {self.clip}")
+        if self.threads is not None and self.threads < 1:
+            raise InputError(f"the number of threads must be at least 1, not {self.threads}")
+        if not self.method.neural:
+            for name in ("augments", "checkpoint", "start", "clip"):
+                if getattr(self, name) is not None:
+                    raise InputError(
+                        f"{name} belongs to the methods n2s and n2s-a, not to {self.method}"
+                    )
+        elif self.threads is not None:
+            raise InputError("threads belong to the methods auto and anneal")
+
+    def copies(self, size: int) -> int:
+        """Tours searched for one instance of N nodes."""
+        if self.method is not Method.N2S_A:
+            return 1
+        return size // 2 if self.augments is None else self.augments
+
+    @property
+    def cores(self) -> int:
+        """Threads of the native search."""
+        return self.threads or len(os.sched_getaffinity(0))
+
+
+def member(kind: type[E], value: str, what: str) -> E:
+    """The member of a kind that a text names."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise InputError(f"the {what} is {value!r}, not one of {', '.join(kind)}") from None
