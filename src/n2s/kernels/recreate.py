@@ -18,7 +18,7 @@ def cheapest_anywhere(reach, leave, rest, arcs, left, pickup, delivery):  # type
     """(j, k) of least cost if only precedence counts: one running minimum over the ``left`` gaps."""
     reach_p, leave_p = reach[pickup], leave[pickup]
     reach_d, leave_d = reach[delivery], leave[delivery]
-    between = leave_p[delivery]
+    between = reach_d[pickup]
     best, best_j, best_k = np.inf, 0, 0
     least, where = np.inf, 0
     on_p, on_d = leave_p[0], leave_d[0]  # the tour closes at the depot
@@ -46,7 +46,7 @@ def cheapest_allowed(  # type: ignore[no-untyped-def]
     """(j, k) of least cost among the gaps whose labels agree: one running minimum a label."""
     reach_p, leave_p = reach[pickup], leave[pickup]
     reach_d, leave_d = reach[delivery], leave[delivery]
-    between = leave_p[delivery]
+    between = reach_d[pickup]
     best, best_j, best_k = np.inf, -1, -1
     for gap in range(left):
         least[delivery_label[gap]] = np.inf
