@@ -18,6 +18,8 @@ from n2s.problem.instance import IntArray
 
 CHUNK_SECONDS = 0.01
 """How often a chain looks up: the clock, the stop rule, an interrupt."""
+CHUNK = 1000
+"""The same in iterations, where no clock counts."""
 TRIAL = 20
 """Iterations that tell how fast this machine is."""
 OPEN_ENDED = 3000
@@ -29,11 +31,17 @@ class Watch:
     """How the search is watched from outside."""
 
     over: Callable[[int, float], bool]
-    """Told iterations done and the best cost so far, says whether to stop; called from one thread."""
+    """Told iterations done and the best cost so far, says whether to stop; by one thread at a time."""
     steps: int | None = None
     """Iterations in all, if limited."""
     deadline: float | None = None
     """``time.monotonic()`` at which time is up, if limited."""
+
+    def spent(self, done: int) -> bool:
+        """Whether a limit is reached."""
+        return (self.steps is not None and done >= self.steps) or (
+            self.deadline is not None and time.monotonic() >= self.deadline
+        )
 
 
 @dataclass
@@ -43,23 +51,23 @@ class _Tour:
 
 
 class _Board:
-    """What chains in several threads tell each other: the best so far, and whether it is over."""
+    """What chains in several threads tell each other: the best cost so far, and whether it is over."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.done = 0
-        self.best: _Tour | None = None
+        self.best = math.inf
         self.over = False
         self._lock = threading.Lock()
 
-    def tell(self, iterations: int, cost: float, tour: IntArray) -> bool:
+    def tell(self, iterations: int, cost: float) -> bool:
         """Enter what a chain has done; says whether to stop."""
         with self._lock:
             self.done += iterations
-            if self.best is None or cost < self.best.cost:
-                self.best = _Tour(cost, tour.copy())
+            self.best = min(self.best, cost)
             if not self.over:
-                self.over = self.watch.over(self.done, self.best.cost)
+                self.over = True  # also if the watch fails: the other chains must not go on alone
+                self.over = self.watch.over(self.done, self.best) or self.watch.spent(self.done)
             return self.over
 
 
@@ -71,7 +79,8 @@ class _Job:
     seed: int
     hot: float
     cold: float
-    iterations: int
+    iterations: int | None
+    """By which it must be cold, unless only the clock counts."""
     until: float | None
     """``time.monotonic()`` by which it must be cold, in a run against the clock."""
 
@@ -93,58 +102,58 @@ def search(
     board = _Board(watch)
     start = land.start(generator) if initial is None else initial
     edge = land.cost(start if initial is None else land.start(generator)) / land.size
-    temperatures = [factor * (edge if edge > 0 else 1.0) for factor in _factors(settings)]
-    hot, warm, cold = temperatures
+    scale = edge if edge > 0 else 1.0
+    hot, warm, cold = (scale * factor for factor in (settings.hot, settings.warm, settings.cold))
     ruin = min(land.n, settings.ruin)
-    if board.tell(0, land.cost(start), start):
-        return _result(board)
+    best = _Tour(land.cost(start), start.copy())
+    if board.tell(0, best.cost):
+        return best.cost, best.tour, board.done
     rate = _rate(land, start, cold, ruin) if watch.deadline is not None else math.inf
     plan = make_plan(settings, land.n, _budget(land, watch, rate, threads), threads)
 
     def run(job: _Job) -> _Tour:
         return _anneal(land, job, board, ruin, rate)
 
-    def job(tour: IntArray, temperature: float, iterations: int) -> _Job:
+    def job(tour: IntArray, temperature: float, iterations: int, share: int | None) -> _Job:
         until = None
         if watch.deadline is not None:
-            now = time.monotonic()
-            until = min(watch.deadline, now + iterations / rate)
-        if watch.steps is not None:
-            # The last round shares what is left, so that every chain of it gets cold.
-            iterations = min(iterations, max(1, -(-(watch.steps - board.done) // threads)))
+            until = min(watch.deadline, time.monotonic() + iterations / rate)
+        limit = iterations if share is None else min(iterations, share)
         seed = int(generator.integers(2**63))
-        return _Job(tour, seed, temperature, cold, iterations, until)
+        alone = until is not None and share is None
+        return _Job(tour, seed, temperature, cold, None if alone else limit, until)
 
     population: list[_Tour] = []
     begun = 0
     with ThreadPoolExecutor(threads) as pool:
         while not board.over:
             jobs = []
-            for _ in range(threads):
+            for share in _shares(watch.steps, board.done, threads):
                 if begun < plan.population:
                     if begun == 0:
-                        jobs.append(job(start, hot if initial is None else warm, plan.first))
+                        first = job(start, hot if initial is None else warm, plan.first, share)
                     else:
-                        jobs.append(job(land.start(generator), hot, plan.first))
+                        first = job(land.start(generator), hot, plan.first, share)
+                    jobs.append(first)
                     begun += 1
                 else:
-                    tour = _offspring(land, population, board, settings, generator)
-                    jobs.append(job(tour, warm, plan.child))
+                    tour = _offspring(land, population, settings, generator)
+                    jobs.append(job(tour, warm, plan.child, share))
             found = list(map(run, jobs)) if threads == 1 else list(pool.map(run, jobs))
+            # In the order of the jobs, whichever was ready first.
             for one in found:
+                best = min(best, one, key=lambda tour: tour.cost)
                 _enter(population, one, plan.population)
-            board.tell(0, found[0].cost, found[0].tour)  # even if no chain had time for a chunk
-    return _result(board)
+            board.tell(0, best.cost)  # even if no chain had time for a chunk
+    return best.cost, best.tour, board.done
 
 
-def _factors(settings: Settings) -> tuple[float, float, float]:
-    return settings.hot, settings.warm, settings.cold
-
-
-def _result(board: _Board) -> tuple[float, IntArray, int]:
-    if board.best is None:
-        raise TypeError("the search ended before it began")
-    return board.best.cost, board.best.tour, board.done
+def _shares(steps: int | None, done: int, threads: int) -> list[int | None]:
+    """Most iterations of every job of a round: what is left is shared out, so that all of them get cold."""
+    if steps is None:
+        return [None] * threads
+    each, more = divmod(steps - done, threads)
+    return [each + (index < more) for index in range(threads if each else more)]
 
 
 def _budget(land: Landscape, watch: Watch, rate: float, threads: int) -> float:
@@ -177,36 +186,28 @@ def _anneal(land: Landscape, job: _Job, board: _Board, ruin: int, rate: float) -
     costs: FloatArray = np.array([cost, cost])
     state = np.array([job.seed], np.uint64)
     began = time.monotonic()
-    chunk = _chunk(job, rate)
+    seconds = math.inf if job.until is None else job.until - began
+    most = math.inf if job.iterations is None else job.iterations
+    chunk = CHUNK if job.until is None else max(1, int(rate * CHUNK_SECONDS))
     done = 0
-    while True:
-        passed = done / job.iterations
-        if job.until is not None:
-            passed = (time.monotonic() - began) / max(job.until - began, 1e-9)
+    while seconds > 0:
+        passed = max(done / most, (time.monotonic() - began) / seconds)
         if passed >= 1:
             break
+        count = int(min(chunk, most - done))
+        span = max(count / most, count / (rate * seconds))
         temperature = job.hot * (job.cold / job.hot) ** passed
-        count = chunk if job.until is not None else min(chunk, job.iterations - done)
-        span = count / job.iterations if job.until is None else count / (rate * (job.until - began))
         cooling = (job.cold / job.hot) ** (min(span, 1 - passed) / count)
         land.anneal(tour, best_tour, costs, state, count, temperature, cooling, ruin)
         done += count
-        if board.tell(count, float(costs[1]), best_tour):
+        if board.tell(count, float(costs[1])):
             break
     return _Tour(float(costs[1]), best_tour)
-
-
-def _chunk(job: _Job, rate: float) -> int:
-    """Iterations between two looks at the clock."""
-    if job.until is None:
-        return min(job.iterations, 1000)
-    return max(1, int(rate * CHUNK_SECONDS))
 
 
 def _offspring(
     land: Landscape,
     population: list[_Tour],
-    board: _Board,
     settings: Settings,
     generator: np.random.Generator,
 ) -> IntArray:

@@ -37,6 +37,9 @@ class Guide:
             terms = getattr(self, name)
             if terms is not None:
                 reach[first : first + n] += _checked(name, terms, (n, size))
+        reach.setflags(
+            write=False
+        )  # as an instance's costs: kernels are compiled for one kind of array
         return reach
 
     @property

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import oracles
+from n2s.local import Guide, landscape
+from n2s.local.landscape import NEIGHBOURS
+from n2s.problem import Instance, Variant, generate, random_tour
+
+CASES = pytest.mark.parametrize("n", [1, 2, 5, 30])
+SYMMETRIC = pytest.mark.parametrize("symmetric", [True, False])
+
+
+def make(n: int, symmetric: bool, variant: Variant = Variant.PDTSP) -> Instance:
+    if symmetric:
+        return generate(n, seed=n, variant=variant)[0]
+    matrix = np.random.default_rng(n).random((2 * n + 1, 2 * n + 1))
+    return Instance(matrix=matrix, variant=variant)
+
+
+@CASES
+@SYMMETRIC
+def test_neighbours_by_trying_all(n: int, symmetric: bool) -> None:
+    """There and back counts, so that one-way streets are far both ways; the depot is nobody's."""
+    instance = make(n, symmetric)
+    land = landscape(instance)
+    costs = instance.costs
+    stops = range(1, 2 * n + 1)
+    for node in range(2 * n + 1):
+        away = {v: costs[node, v] + costs[v, node] for v in stops if v != node}
+        nearest = sorted(away, key=away.__getitem__)[: min(NEIGHBOURS, 2 * n - 1)]
+        assert land.near[node].tolist() == nearest
+    for request in range(1, n + 1):
+        apart = {
+            r: costs[request, r]
+            + costs[r, request]
+            + costs[request + n, r + n]
+            + costs[r + n, request + n]
+            for r in range(1, n + 1)
+            if r != request
+        }
+        assert land.alike[request].tolist() == sorted(apart, key=apart.__getitem__)[:NEIGHBOURS]
+
+
+@CASES
+@SYMMETRIC
+def test_costs_are_those_of_the_instance(n: int, symmetric: bool, variant: Variant) -> None:
+    instance = make(n, symmetric, variant)
+    land = landscape(instance)
+    assert (land.n, land.size, land.variant) == (n, 2 * n + 1, variant)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        tour = random_tour(n, variant, rng)
+        assert land.cost(tour) == pytest.approx(oracles.cost(instance.costs, tour.tolist()))
+        start = land.start(rng)
+        assert oracles.is_feasible(start.tolist(), n, variant)
+
+
+@CASES
+@SYMMETRIC
+def test_children_are_tours_and_parents_stay(n: int, symmetric: bool, variant: Variant) -> None:
+    land = landscape(make(n, symmetric, variant))
+    rng = np.random.default_rng(2)
+    seen = set()
+    for _ in range(40):
+        a, b = (random_tour(n, variant, rng) for _ in range(2))
+        before = a.tolist(), b.tolist()
+        child = land.child(a, b, rng).tolist()
+        assert oracles.is_feasible(child, n, variant)
+        assert (a.tolist(), b.tolist()) == before
+        seen.add(child not in before)
+    assert (True in seen) == (n > 1)
+
+
+@SYMMETRIC
+def test_annealing_a_tour_of_a_landscape(symmetric: bool, variant: Variant) -> None:
+    instance = make(5, symmetric, variant)
+    land = landscape(instance)
+    tour = random_tour(5, variant, np.random.default_rng(3))
+    start = land.cost(tour)
+    best, costs = tour.copy(), np.array([start, start])
+    land.anneal(tour, best, costs, np.array([1], np.uint64), 300, 0.3, 0.99, 5)
+    for claimed, route in zip(costs, (tour, best), strict=True):
+        assert oracles.is_feasible(route.tolist(), 5, variant)
+        assert claimed == pytest.approx(oracles.cost(instance.costs, route.tolist()), abs=1e-9)
+    assert costs[1] < start
+
+
+def test_a_guide_steers_but_does_not_count(variant: Variant) -> None:
+    """A price of 100 on every place but behind the depot: the last one in is always in front."""
+    n = 5
+    instance = make(n, True, variant)
+    pickup = np.full((n, 2 * n + 1), 100.0)
+    pickup[:, 0] = 0.0
+    guided = landscape(instance, Guide(pickup=pickup))
+    order = np.random.default_rng(4).permutation(n) + 1
+    tour = guided.start(np.random.default_rng(4))
+    assert tour[tour <= n].tolist() == [0, *order[::-1].tolist()]
+    assert guided.cost(tour) == pytest.approx(oracles.cost(instance.costs, tour.tolist()))
+    assert landscape(instance).start(np.random.default_rng(4)).tolist() != tour.tolist()
