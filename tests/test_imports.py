@@ -22,6 +22,7 @@ ORDER = [
     "model",
     "local",
     "search",
+    "peers",
     "train",
     "cli",
 ]
@@ -45,6 +46,15 @@ def test_imports_go_one_way(package: str) -> None:
     assert files
     for path in files:
         assert imported(path) <= allowed, path
+
+
+def test_peers_see_the_problem_and_its_judge_only() -> None:
+    """Other solvers must not share what they are compared with."""
+    for path in (SOURCE / "peers").rglob("*.py"):
+        assert imported(path) <= {"errors", "problem", "formats", "search", "peers"}, path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("n2s.search"):
+                assert node.module == "n2s.search.result", path
 
 
 def test_every_package_has_its_place_in_the_order() -> None:

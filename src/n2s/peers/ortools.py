@@ -1,0 +1,44 @@
+"""OR-Tools routing: pickups and deliveries, a LIFO policy where asked, guided local search; no seed."""
+
+from __future__ import annotations
+
+from n2s.peers.base import Answer, Kind, Peer, PeerFailed, Task
+from n2s.problem import Variant
+
+
+def solve(task: Task) -> Answer:
+    """Solve as its documentation models pickups and deliveries, with one vehicle."""
+    from ortools.constraint_solver import pywrapcp, routing_enums_pb2
+
+    manager = pywrapcp.RoutingIndexManager(task.size, 1, 0)
+    routing = pywrapcp.RoutingModel(manager)
+    costs = routing.RegisterTransitMatrix(task.matrix().tolist())
+    routing.SetArcCostEvaluatorOfAllVehicles(costs)
+    one = routing.RegisterUnaryTransitVector([1] * task.size)
+    routing.AddDimension(one, 0, task.size + 1, True, "position")
+    position = routing.GetDimensionOrDie("position")
+    for pair in task.pairs:
+        pickup, delivery = map(manager.NodeToIndex, pair)
+        routing.AddPickupAndDelivery(pickup, delivery)
+        earlier = position.CumulVar(pickup) <= position.CumulVar(delivery)
+        routing.solver().Add(earlier)
+    if task.variant is Variant.LIFO:
+        routing.SetPickupAndDeliveryPolicyOfAllVehicles(routing.PICKUP_AND_DELIVERY_LIFO)
+    options = pywrapcp.DefaultRoutingSearchParameters()
+    first = routing_enums_pb2.FirstSolutionStrategy
+    options.first_solution_strategy = first.PARALLEL_CHEAPEST_INSERTION
+    search = routing_enums_pb2.LocalSearchMetaheuristic
+    options.local_search_metaheuristic = search.GUIDED_LOCAL_SEARCH
+    options.time_limit.FromMilliseconds(max(1, round(1000 * (task.seconds or 0))))
+    found = routing.SolveWithParameters(options)
+    if found is None:
+        raise PeerFailed(Kind.CRASH, "no route was found in the time given")
+    nodes = []
+    index = routing.Start(0)
+    while not routing.IsEnd(index):
+        nodes.append(manager.IndexToNode(index))
+        index = found.Value(routing.NextVar(index))
+    return Answer(nodes, float(found.ObjectiveValue()))
+
+
+PEER = Peer("ortools", "ortools", solve)
