@@ -51,7 +51,7 @@ def pick_seed(cumulative, n, state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def start_tour(variant, leave, reach, order):  # type: ignore[no-untyped-def]
-    """A first tour (N,): the requests of ``order`` (n,) go in one after the other, each where it is cheapest."""
+    """A first tour (N,): the requests of ``order`` (n,) go in one by one, each where it is cheapest."""
     n = len(order)
     size = 2 * n + 1
     tour, arcs = np.zeros(size, np.int64), np.zeros(size)
@@ -114,10 +114,7 @@ def run_chain(  # type: ignore[no-untyped-def]
         for position in range(1, size):
             node = tour[position]
             if gone[node if node <= n else node - n] == 0:
-                if position == last + 1:
-                    arc = tour_arcs[last]
-                else:
-                    arc = leave[rest[left - 1], node]
+                arc = tour_arcs[last] if position == last + 1 else leave[rest[left - 1], node]
                 arcs[left - 1] = arc
                 cost += arc
                 rest[left] = node

@@ -81,8 +81,8 @@ class _Job:
     cold: float
     iterations: int | None
     """By which it must be cold, unless only the clock counts."""
-    until: float | None
-    """``time.monotonic()`` by which it must be cold, in a run against the clock."""
+    seconds: float | None
+    """The same by the clock, from when the job begins, in a run against it."""
 
 
 def search(
@@ -115,13 +115,11 @@ def search(
         return _anneal(land, job, board, ruin, rate)
 
     def job(tour: IntArray, temperature: float, iterations: int, share: int | None) -> _Job:
-        until = None
-        if watch.deadline is not None:
-            until = min(watch.deadline, time.monotonic() + iterations / rate)
+        seconds = None if watch.deadline is None else iterations / rate
         limit = iterations if share is None else min(iterations, share)
         seed = int(generator.integers(2**63))
-        alone = until is not None and share is None
-        return _Job(tour, seed, temperature, cold, None if alone else limit, until)
+        by_clock = seconds is not None and share is None
+        return _Job(tour, seed, temperature, cold, None if by_clock else limit, seconds)
 
     population: list[_Tour] = []
     begun = 0
@@ -186,14 +184,13 @@ def _anneal(land: Landscape, job: _Job, board: _Board, ruin: int, rate: float) -
     costs: FloatArray = np.array([cost, cost])
     state = np.array([job.seed], np.uint64)
     began = time.monotonic()
-    seconds = math.inf if job.until is None else job.until - began
+    seconds = math.inf if job.seconds is None else job.seconds
+    if board.watch.deadline is not None:
+        seconds = min(seconds, board.watch.deadline - began)
     most = math.inf if job.iterations is None else job.iterations
-    chunk = CHUNK if job.until is None else max(1, int(rate * CHUNK_SECONDS))
-    done = 0
-    while seconds > 0:
-        passed = max(done / most, (time.monotonic() - began) / seconds)
-        if passed >= 1:
-            break
+    chunk = CHUNK if job.seconds is None else max(1, int(rate * CHUNK_SECONDS))
+    done, passed = 0, 0.0
+    while seconds > 0 and passed < 1:  # one chunk at least, if there is time at all
         count = int(min(chunk, most - done))
         span = max(count / most, count / (rate * seconds))
         temperature = job.hot * (job.cold / job.hot) ** passed
@@ -202,6 +199,7 @@ def _anneal(land: Landscape, job: _Job, board: _Board, ruin: int, rate: float) -
         done += count
         if board.tell(count, float(costs[1])):
             break
+        passed = max(done / most, (time.monotonic() - began) / seconds)
     return _Tour(float(costs[1]), best_tour)
 
 
