@@ -38,7 +38,7 @@ __all__ = [
     "write_route",
 ]
 
-# Searching needs torch and numba; reading, judging and writing do not and start at once without them.
+# Searching needs numba, and torch for policies; reading, judging and writing start at once without them.
 _LATER = {"Solution": "result", "solve": "solve", "solve_many": "solve"}
 
 

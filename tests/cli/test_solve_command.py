@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def test_solve_writes_every_format_and_the_same_route_again(tmp_path: Path) -> N
     solution = json.loads(printed)
     assert solution["feasible"] is True
     assert solution["record"]["steps"] == 60
-    assert solution["record"]["method"] == "n2s-a"
+    assert solution["record"]["method"] == "anneal"
     for path in outputs:
         assert path.stat().st_size > 0
         if path.suffix in (".json", ".csv", ".tour", ".sol"):
@@ -49,6 +50,41 @@ def test_solve_writes_every_format_and_the_same_route_again(tmp_path: Path) -> N
     )
     assert lifo.cost == pytest.approx(solution["cost"])
     assert [list(point) for point in lifo.history] == solution["record"]["history"]
+
+
+def test_a_native_search_in_one_thread_is_the_one_of_the_library() -> None:
+    printed = json.loads(run("solve", CITY, "--steps", 2000, "--threads", 1, "--json"))
+    found = n2s.solve(n2s.read(CITY), steps=2000, threads=1)
+    assert printed["feasible"] is True
+    assert printed["route"] == found.route
+    assert printed["cost"] == pytest.approx(found.cost)
+    record = printed["record"]
+    assert (record["method"], record["checkpoint"]) == ("anneal", "")
+    assert (record["steps"], record["stopped"]) == (2000, "steps")
+    assert [[step, best] for step, _, best in record["history"]] == [
+        [point.step, point.best] for point in found.history
+    ]
+
+
+def test_policies_search_where_they_are_named() -> None:
+    options = ["--method", "n2s", "--checkpoint", "random", "--start", "greedy", "--steps", 20]
+    record = json.loads(run("solve", CITY, *options, "--json"))["record"]
+    assert (record["method"], record["steps"]) == ("n2s", 20)
+    assert record["checkpoint"] == "random"
+    assert "(n2s, random), 20 steps" in run("solve", CITY, *options)
+    assert "(anneal), 20 steps" in run("solve", CITY, "--steps", 20)
+
+
+def test_the_command_does_not_load_torch_for_a_native_search() -> None:
+    code = (
+        "import sys; from n2s.cli.main import app; "
+        f"app(['solve', {str(CITY)!r}, '--steps', '20', '-q'], standalone_mode=False); "
+        "print('numba' in sys.modules, 'torch' in sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert result.stdout.splitlines()[-1] == "True False"
 
 
 def test_a_warm_start_from_a_file(tmp_path: Path) -> None:
@@ -100,7 +136,9 @@ def test_signals_again_and_again_still_give_the_best_so_far(tmp_path: Path) -> N
 
 def test_a_signal_while_the_libraries_load_gives_a_first_route(tmp_path: Path) -> None:
     out = tmp_path / "route.json"
-    process = subprocess.Popen([N2S, "solve", CITY, "--time-limit", "120", "-q", "-o", out])
+    process = subprocess.Popen(
+        [N2S, "solve", CITY, "--method", "n2s", "--time-limit", "120", "-q", "-o", out]
+    )
     # Loading torch takes longer than this, reading the command less.
     time.sleep(1.2)
     process.send_signal(signal.SIGTERM)
@@ -150,7 +188,16 @@ def test_a_time_limit_counts_the_start_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--checkpoint", "nobody"], "there is no checkpoint 'nobody'"),
+        (["--method", "n2s", "--checkpoint", "nobody"], "there is no checkpoint 'nobody'"),
+        (
+            ["--checkpoint", "random"],
+            "checkpoint belongs to the methods n2s and n2s-a, not to auto",
+        ),
+        (["--augments", "3"], "augments belongs to the methods n2s and n2s-a, not to auto"),
+        (["--start", "greedy"], "start belongs to the methods n2s and n2s-a, not to auto"),
+        (["--clip", "6"], "clip belongs to the methods n2s and n2s-a, not to auto"),
+        (["--method", "n2s-a", "--threads", "2"], "threads belong to the methods auto and anneal"),
+        (["--threads", "0"], "number of threads must be at least 1, not 0"),
         (["--method", "magic"], "the method is 'magic'"),
         (["--steps", "-1"], "must not be negative"),
         (["-o", "route.docx"], "route.docx: a route cannot be written so"),

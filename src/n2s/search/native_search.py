@@ -33,7 +33,8 @@ def search_natively(
     def over(step: int, best: float) -> bool:
         nonlocal reason
         seconds = time.monotonic() - started
-        if not history or best < history[-1].best:
+        # Sums in another order may differ in the last bits: no improvement.
+        if not history or best < history[-1].best - 1e-12 * abs(history[-1].best):
             history.append(HistoryPoint(step, seconds, best))
         if callback is not None:
             callback(Tick(step, seconds, best, best))
@@ -58,6 +59,7 @@ def search_natively(
         seed=options.seed,
         steps=done,
         seconds=time.monotonic() - started,
-        stopped=reason,
+        stopped=reason
+        or "time",  # which may have come between the rule's look at the clock and the search's
         history=tuple(history),
     )

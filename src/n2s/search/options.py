@@ -78,7 +78,7 @@ class Options:
                         f"{name} belongs to the methods n2s and n2s-a, not to {self.method}"
                     )
         elif self.threads is not None:
-            raise InputError("threads belong to the methods auto and anneal")
+            raise InputError(f"threads belong to the methods auto and anneal, not to {self.method}")
 
     def copies(self, size: int) -> int:
         """Tours searched for one instance of N nodes."""
@@ -89,7 +89,11 @@ class Options:
     @property
     def cores(self) -> int:
         """Threads of the native search."""
-        return self.threads or len(os.sched_getaffinity(0))
+        if self.threads is not None:
+            return self.threads
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
 
 
 def member(kind: type[E], value: str, what: str) -> E:

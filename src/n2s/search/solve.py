@@ -152,6 +152,7 @@ def solve_many(
         If some instances failed, after all others were solved; it holds their solutions.
     """
     options = _options(method, augments, seed, checkpoint, start, clip, threads)
+    make_stop(time_limit, 0 if steps is None else steps, no_improvement, None)  # or what is wrong
     instances = list(instances)
     found: list[Solution | None] = [None] * len(instances)
     failures: dict[int, str] = {}
