@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from n2s.peers import PEERS, PeerSolution, PeerUnable, solve
+from n2s.peers import PEERS, PeerFailed, PeerSolution, PeerUnable, solve
 from n2s.problem import Instance, Rounding, Variant, generate
 from oracles import all_tours, cost
 
@@ -99,3 +99,10 @@ def test_one_request(name: str) -> None:
     """The program behind hgs crashes on it."""
     found = ask(generate(1, seed=1)[0], name)
     assert found.route == [0, 1, 2, 0]
+
+
+def test_a_budget_too_small_for_any_route() -> None:
+    instance = generate(50, seed=1, variant=Variant.LIFO)[0]
+    with pytest.raises(PeerFailed, match="lkh found no feasible route within its budget") as caught:
+        solve(instance, "lkh", trials=1, limit=LIMIT)
+    assert caught.value.kind == "infeasible"

@@ -58,6 +58,13 @@ class PeerFailed(PeerError):
         self.kind = kind
 
 
+class NoRoute(PeerFailed):
+    """The peer ended in order, without a feasible route."""
+
+    def __init__(self) -> None:
+        super().__init__(Kind.INFEASIBLE, "found no feasible route within its budget")
+
+
 class Answer(NamedTuple):
     """What a peer says."""
 

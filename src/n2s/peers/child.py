@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from n2s.peers.base import PeerUnable, Task
+from n2s.peers.base import NoRoute, PeerUnable, Task
 
 
 def pin(cores: int) -> None:
@@ -33,6 +33,8 @@ def main(address: str, folder: Path) -> None:
         said: dict[str, object] = {"nodes": nodes, "cost": cost}
     except PeerUnable as error:
         said = {"unable": str(error)}
+    except NoRoute as error:
+        said = {"infeasible": str(error)}
     except ImportError as error:
         said = {"missing": str(error)}
     aside = folder / "answer.part"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from n2s.peers.base import Answer, Peer, Task
+from n2s.peers.base import Answer, NoRoute, Peer, Task
 from n2s.problem import Variant
 
 EXECUTABLE = "LKH"
@@ -33,6 +33,8 @@ def solve(task: Task) -> Answer:
         # Raised after the tour was written: the library expects the nodes of a TSP.
         with suppress(IndexError):
             LKHpy.par_file(str(parameters))
+    if not tour.exists():  # it writes feasible ones only
+        raise NoRoute
     return _read(tour)
 
 

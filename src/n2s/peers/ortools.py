@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from n2s.peers.base import Answer, Kind, Peer, PeerFailed, Task
+from n2s.peers.base import Answer, NoRoute, Peer, Task
 from n2s.problem import Variant
 
 
@@ -32,7 +32,7 @@ def solve(task: Task) -> Answer:
     options.time_limit.FromMilliseconds(max(1, round(1000 * (task.seconds or 0))))
     found = routing.SolveWithParameters(options)
     if found is None:
-        raise PeerFailed(Kind.CRASH, "no route was found in the time given")
+        raise NoRoute
     nodes = []
     index = routing.Start(0)
     while not routing.IsEnd(index):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from n2s.peers.base import Answer, Kind, Peer, PeerFailed, PeerUnable, Task
+from n2s.peers.base import Answer, NoRoute, Peer, PeerUnable, Task
 from n2s.problem import Variant
 
 
@@ -37,7 +37,7 @@ def solve(task: Task) -> Answer:
         data, MultipleCriteria(limits), seed=task.seed, collect_stats=False, display=False
     )
     if not found.is_feasible():
-        raise PeerFailed(Kind.CRASH, "no feasible route was found in the time given")
+        raise NoRoute
     (route,) = found.best.routes()
     n = len(task.pairs)
     stops = [step for step in route if step.is_shipment()]

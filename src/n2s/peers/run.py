@@ -170,6 +170,8 @@ def _ask(peer: Peer, task: Task, limit: float) -> tuple[Mapping[str, Any], float
         raise PeerMissing(f"{peer.name} is not installed ({said['missing']}): {FROM_HERE}")
     if "unable" in said:
         raise PeerUnable(said["unable"])
+    if "infeasible" in said:
+        raise PeerFailed(Kind.INFEASIBLE, f"{peer.name} {said['infeasible']}")
     return said, elapsed
 
 

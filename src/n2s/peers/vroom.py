@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from n2s.peers.base import Answer, Kind, Peer, PeerFailed, Task
+from n2s.peers.base import Answer, NoRoute, Peer, Task
 from n2s.problem import Variant
 
 EXPLORATION = 5
@@ -34,7 +34,7 @@ def solve(task: Task) -> Answer:
     found = problem.solve(EXPLORATION, nb_threads=task.cores, timeout=timeout)
     routes = found.to_dict()["routes"]
     if not routes:
-        raise PeerFailed(Kind.CRASH, "no route was found in the time given")
+        raise NoRoute
     steps = routes[0]["steps"]
     nodes = [step["location_index"] for step in steps if step["type"] in ("pickup", "delivery")]
     return Answer([0, *nodes], float(found.summary.cost))
