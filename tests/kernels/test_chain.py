@@ -77,6 +77,9 @@ class Chain:
             temperature,
             cooling,
             largest,
+            np.array([1 / 3, 2 / 3, 1.0]),
+            4,
+            1 if self.world[0] == Variant.LIFO.code else 0,
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import oracles
-from n2s.local import Landscape, Settings, Watch, landscape, search
+from n2s.local import Landscape, Settings, Watch, landscape_of, search
 from n2s.local.plan import settings_of
 from n2s.problem import Instance, Variant, generate, random_tour
 
@@ -28,14 +28,14 @@ def never(done: int, best: float) -> bool:
 
 def land_of(n: int, variant: Variant, symmetric: bool = True, seed: int = 1) -> Landscape:
     if symmetric:
-        return landscape(generate(n, seed=seed, variant=variant)[0])
+        return landscape_of(generate(n, seed=seed, variant=variant)[0])
     matrix = np.random.default_rng(seed).random((2 * n + 1, 2 * n + 1))
-    return landscape(Instance(matrix=matrix, variant=variant))
+    return landscape_of(Instance(matrix=matrix, variant=variant))
 
 
 def check(land: Landscape, cost: float, tour: np.ndarray) -> None:
     assert oracles.is_feasible(tour.tolist(), land.n, land.variant)
-    assert cost == pytest.approx(oracles.cost(land.costs, tour.tolist()), abs=1e-9)
+    assert cost == pytest.approx(oracles.cost(land.legs, tour.tolist()), abs=1e-9)
 
 
 @pytest.mark.parametrize("settings", [None, SMALL], ids=["usual", "small"])
@@ -46,7 +46,7 @@ def test_small_instances_are_solved(
 ) -> None:
     for seed in range(1, 4):
         land = land_of(n, variant, symmetric, seed)
-        optimum = min(oracles.cost(land.costs, tour) for tour in oracles.all_tours(n, variant))
+        optimum = min(oracles.cost(land.legs, tour) for tour in oracles.all_tours(n, variant))
         generator = np.random.default_rng(seed)
         cost, tour, done = search(land, Watch(never, steps=1500), generator, settings=settings)
         check(land, cost, tour)
@@ -74,7 +74,7 @@ def test_a_step_limit_is_met_and_gives_the_same_again(
 
 def test_ties_between_threads_are_broken_the_same_way(variant: Variant) -> None:
     """All tours cost nothing: which of them is returned must not depend on who was ready first."""
-    land = landscape(Instance(matrix=np.zeros((13, 13)), variant=variant))
+    land = landscape_of(Instance(matrix=np.zeros((13, 13)), variant=variant))
     found = {
         tuple(search(land, Watch(never, steps=300), np.random.default_rng(2), 3)[1].tolist())
         for _ in range(10)
@@ -166,7 +166,7 @@ def test_the_watch_is_told_everything_and_obeyed(threads: int, variant: Variant)
 
 def test_it_stops_at_a_target_and_when_nothing_improves(variant: Variant) -> None:
     land = land_of(4, variant)
-    optimum = min(oracles.cost(land.costs, tour) for tour in oracles.all_tours(4, variant))
+    optimum = min(oracles.cost(land.legs, tour) for tour in oracles.all_tours(4, variant))
     cost, _, _ = search(
         land, Watch(lambda _, best: best <= optimum + 1e-9), np.random.default_rng(1), 2
     )
@@ -216,12 +216,12 @@ def test_no_deadline_is_too_short(ahead: float, threads: int) -> None:
     code = f"""
         import time
         import numpy as np
-        from n2s.local import Watch, landscape, search
+        from n2s.local import Watch, landscape_of, search
         from n2s.problem import Instance, Variant, evaluate_nodes, generate
         zeros = [Instance(matrix=np.zeros((5, 5)), variant=v) for v in Variant]
         made = [generate(n, seed=1, variant=v)[0] for v in Variant for n in (1, 2, 30)]
         for instance in [*zeros, *made]:
-            land = landscape(instance)
+            land = landscape_of(instance)
             watch = Watch(lambda done, best: False, deadline=time.monotonic() + {ahead})
             cost, tour, done = search(land, watch, np.random.default_rng(1), {threads})
             verdict = evaluate_nodes(instance, tour.tolist())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from n2s.errors import InputError
-from n2s.local import Guide, landscape
+from n2s.local import Guide, landscape_of
 from n2s.problem import Instance
 
 
@@ -54,4 +54,4 @@ def test_terms_are_added_where_the_node_behind_is_reached() -> None:
 def test_scores_of_another_shape_or_not_finite_are_named(guide: Guide, sentence: str) -> None:
     land = Instance(matrix=np.zeros((5, 5)))
     with pytest.raises(InputError, match=sentence):
-        landscape(land, guide)
+        landscape_of(land, guide)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from n2s.local import Guide, landscape
+from n2s.local import Guide, Settings, landscape_of
 from n2s.local.landscape import NEIGHBOURS
 from n2s.problem import Instance, Variant, generate, random_tour
 
@@ -24,7 +24,7 @@ def make(n: int, symmetric: bool, variant: Variant = Variant.PDTSP) -> Instance:
 def test_neighbours_by_trying_all(n: int, symmetric: bool) -> None:
     """There and back counts, so that one-way streets are far both ways; the depot is nobody's."""
     instance = make(n, symmetric)
-    land = landscape(instance)
+    land = landscape_of(instance)
     costs = instance.costs
     stops = range(1, 2 * n + 1)
     for node in range(2 * n + 1):
@@ -47,7 +47,7 @@ def test_neighbours_by_trying_all(n: int, symmetric: bool) -> None:
 @SYMMETRIC
 def test_costs_are_those_of_the_instance(n: int, symmetric: bool, variant: Variant) -> None:
     instance = make(n, symmetric, variant)
-    land = landscape(instance)
+    land = landscape_of(instance)
     assert (land.n, land.size, land.variant) == (n, 2 * n + 1, variant)
     rng = np.random.default_rng(1)
     for _ in range(5):
@@ -60,7 +60,7 @@ def test_costs_are_those_of_the_instance(n: int, symmetric: bool, variant: Varia
 @CASES
 @SYMMETRIC
 def test_children_are_tours_and_parents_stay(n: int, symmetric: bool, variant: Variant) -> None:
-    land = landscape(make(n, symmetric, variant))
+    land = landscape_of(make(n, symmetric, variant))
     rng = np.random.default_rng(2)
     seen = set()
     for _ in range(40):
@@ -76,11 +76,11 @@ def test_children_are_tours_and_parents_stay(n: int, symmetric: bool, variant: V
 @SYMMETRIC
 def test_annealing_a_tour_of_a_landscape(symmetric: bool, variant: Variant) -> None:
     instance = make(5, symmetric, variant)
-    land = landscape(instance)
+    land = landscape_of(instance)
     tour = random_tour(5, variant, np.random.default_rng(3))
     start = land.cost(tour)
     best, costs = tour.copy(), np.array([start, start])
-    land.anneal(tour, best, costs, np.array([1], np.uint64), 300, 0.3, 0.99, 5)
+    land.anneal(tour, best, costs, np.array([1], np.uint64), 300, 0.3, 0.99, Settings())
     for claimed, route in zip(costs, (tour, best), strict=True):
         assert oracles.is_feasible(route.tolist(), 5, variant)
         assert claimed == pytest.approx(oracles.cost(instance.costs, route.tolist()), abs=1e-9)
@@ -93,9 +93,9 @@ def test_a_guide_steers_but_does_not_count(variant: Variant) -> None:
     instance = make(n, True, variant)
     pickup = np.full((n, 2 * n + 1), 100.0)
     pickup[:, 0] = 0.0
-    guided = landscape(instance, Guide(pickup=pickup))
+    guided = landscape_of(instance, Guide(pickup=pickup))
     order = np.random.default_rng(4).permutation(n) + 1
     tour = guided.start(np.random.default_rng(4))
     assert tour[tour <= n].tolist() == [0, *order[::-1].tolist()]
     assert guided.cost(tour) == pytest.approx(oracles.cost(instance.costs, tour.tolist()))
-    assert landscape(instance).start(np.random.default_rng(4)).tolist() != tour.tolist()
+    assert landscape_of(instance).start(np.random.default_rng(4)).tolist() != tour.tolist()

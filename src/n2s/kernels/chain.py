@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
+from n2s.kernels.blocks import move_block
 from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.recreate import recreate
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
@@ -77,11 +78,16 @@ def run_chain(  # type: ignore[no-untyped-def]
     temperature,
     cooling,
     largest,
+    kinds,
+    orders,
+    blocks,
 ):
     """Anneal ``tour`` in place for some iterations; returns the last temperature.
 
     ``costs`` (2,) are the current and the best cost; ``near`` (N, K) the nearest stops of every node,
     ``alike`` (n + 1, L) the most similar requests; up to ``largest`` requests are taken out at a time.
+    ``kinds`` (3,) are running shares of the ways of ruin, ``orders`` how many orders of recreation are in
+    use, ``blocks`` how many block moves are offered before each iteration (LIFO only).
     """
     size = len(tour)
     n = size // 2
@@ -97,13 +103,22 @@ def run_chain(  # type: ignore[no-untyped-def]
         tour_arcs[position] = leave[node, tour[(position + 1) % size]]
     current, best = costs[0], costs[1]
     for _ in range(iterations):
+        for _ in range(blocks):
+            change = move_block(leave, tour, place, n, temperature, state, rest)
+            if change != 0.0:
+                current += change
+                for position in range(size):
+                    tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+                if current < best:
+                    best = current
+                    best_tour[:] = tour
         count = 1 + next_below(state, largest)
         seed = pick_seed(cumulative, n, state)
         listed = mark(seed, n, gone, out, 0)
-        kind = next_below(state, KINDS)
-        if kind == STRINGS:
+        kind = next_uniform(state)
+        if kind < kinds[0]:
             listed = ruin_strings(tour, place, near, seed, count, n, gone, out, listed, state)
-        elif kind == STRETCH:
+        elif kind < kinds[1]:
             listed = ruin_stretch(tour, place, seed, count, n, gone, out, listed)
         else:
             listed = ruin_similar(alike, seed, count, n, gone, out, listed, state)
@@ -122,7 +137,7 @@ def run_chain(  # type: ignore[no-untyped-def]
                 last = position
         arcs[left - 1] = leave[rest[left - 1], 0]
         cost += arcs[left - 1]
-        sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
+        sort_requests(next_below(state, orders), leave, out, listed, n, keys, state)
         for index in range(listed):
             gone[out[index]] = 0
         cost += recreate(

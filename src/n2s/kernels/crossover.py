@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from n2s.kernels.legs import leg
+
 
 @njit(cache=True)
 def reorder_stretch(a, b, first, last):  # type: ignore[no-untyped-def]
@@ -26,7 +28,7 @@ def reorder_stretch(a, b, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def graft_block(leave, a, b, request):  # type: ignore[no-untyped-def]
+def graft_block(legs, a, b, request):  # type: ignore[no-untyped-def]
     """Tour ``a`` with everything b carries out between the pickup and the delivery of ``request``.
 
     In a LIFO tour that is a block of whole requests: it goes, as it is, into the cheapest gap.
@@ -60,7 +62,7 @@ def graft_block(leave, a, b, request):  # type: ignore[no-untyped-def]
     for at in range(left):
         before = rest[at]
         behind = rest[at + 1] if at + 1 < left else rest[0]
-        change = leave[before, head] + leave[tail, behind] - leave[before, behind]
+        change = leg(legs, before, head) + leg(legs, tail, behind) - leg(legs, before, behind)
         if change < best:
             best, gap = change, at
     child = np.empty(size, np.int64)

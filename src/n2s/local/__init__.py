@@ -2,7 +2,7 @@
 
 from n2s.local.evolve import Watch, search
 from n2s.local.guide import Guide
-from n2s.local.landscape import Landscape, landscape
+from n2s.local.landscape import Landscape, landscape_of
 from n2s.local.plan import Plan, Settings
 
-__all__ = ["Guide", "Landscape", "Plan", "Settings", "Watch", "landscape", "search"]
+__all__ = ["Guide", "Landscape", "Plan", "Settings", "Watch", "landscape_of", "search"]

@@ -1,64 +1,91 @@
-"""An instance as the native search sees it: costs by row, neighbours, and the engine that fits its size."""
+"""An instance as the native search sees it: its costs, its neighbours, and the engine that fits its size."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
+from n2s.errors import InputError
 from n2s.kernels.chain import run_chain, start_tour
 from n2s.kernels.crossover import graft_block, reorder_stretch
-from n2s.kernels.tours import tour_cost
+from n2s.kernels.legs import nearest_stops, plane, route_cost, similar_requests
+from n2s.kernels.linked_chain import run_linked_chain
+from n2s.kernels.linked_start import start_long_tour
 from n2s.local.guide import Guide
+from n2s.local.plan import Settings
 from n2s.problem import Instance, Variant
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
 NEIGHBOURS = 40
+LONG = 400
+"""Nodes from which on the tour is a linked list."""
+LONG_NEIGHBOURS = 20
+"""Places that a long tour is searched at."""
+MOST_MATRIX = 4000
+"""Nodes beyond which no N x N matrix is kept."""
 
 
-@dataclass(frozen=True)
-class Landscape:
+class Landscape(ABC):
     """What chains of one instance share; nothing in it changes."""
 
-    variant: Variant
-    costs: FloatArray
-    """(N, N)."""
-    reach: FloatArray
-    """(N, N) transposed, with a guide's terms."""
-    near: IntArray
-    alike: IntArray
-    cumulative: FloatArray
-
-    @property
-    def size(self) -> int:
-        """N."""
-        return len(self.near)
-
-    @property
-    def n(self) -> int:
-        """The number of requests."""
-        return self.size // 2
+    def __init__(self, variant: Variant, legs: Any, n: int, neighbours: int) -> None:
+        self.variant = variant
+        self.legs = legs
+        """An (N, N) matrix, or a plane on which arcs are measured."""
+        self.n = n
+        self.size = 2 * n + 1
+        self.near: IntArray = nearest_stops(legs, neighbours)
+        self.alike: IntArray = similar_requests(legs, n, neighbours)
 
     def cost(self, tour: IntArray) -> float:
         """Of a tour."""
-        return float(tour_cost(self.costs, tour))
+        return float(route_cost(self.legs, tour))
+
+    def child(self, a: IntArray, b: IntArray, generator: np.random.Generator) -> IntArray:
+        """A tour that has something of both."""
+        if self.variant is Variant.PDTSP:
+            length = int(generator.integers(self.size // 4, 3 * self.size // 4 + 1))
+            first = int(generator.integers(1, self.size - length + 1))
+            return np.asarray(reorder_stretch(a, b, first, first + length))
+        request = int(generator.integers(1, self.n + 1))
+        return np.asarray(graft_block(self.legs, a, b, request))
+
+    @abstractmethod
+    def start(self, generator: np.random.Generator) -> IntArray:
+        """A first tour: requests in random order, each at its cheapest place."""
+
+    @abstractmethod
+    def anneal(
+        self,
+        tour: IntArray,
+        best_tour: IntArray,
+        costs: FloatArray,
+        state: Any,
+        iterations: int,
+        temperature: float,
+        cooling: float,
+        settings: Settings,
+    ) -> None:
+        """Some iterations of ruin and recreate on ``tour``, in place (``kernels.chain``)."""
+
+
+class ShortTours(Landscape):
+    """Every gap is looked at."""
+
+    def __init__(self, instance: Instance, guide: Guide) -> None:
+        costs = np.ascontiguousarray(instance.costs)
+        super().__init__(instance.variant, costs, instance.n, NEIGHBOURS)
+        symmetric = guide.plain and bool((costs == costs.T).all())
+        self.reach = costs if symmetric else guide.reach(costs)
+        self.cumulative = guide.cumulative(instance.n)
 
     def start(self, generator: np.random.Generator) -> IntArray:
         """A first tour: requests in random order, each at its cheapest place."""
         order = generator.permutation(self.n) + 1
-        return np.asarray(start_tour(self.variant.code, self.costs, self.reach, order))
-
-    def child(self, a: IntArray, b: IntArray, generator: np.random.Generator) -> IntArray:
-        """A tour that has something of both."""
-        size = self.size
-        if self.variant is Variant.PDTSP:
-            length = int(generator.integers(size // 4, 3 * size // 4 + 1))
-            first = int(generator.integers(1, size - length + 1))
-            return np.asarray(reorder_stretch(a, b, first, first + length))
-        request = int(generator.integers(1, self.n + 1))
-        return np.asarray(graft_block(self.costs, a, b, request))
+        return np.asarray(start_tour(self.variant.code, self.legs, self.reach, order))
 
     def anneal(
         self,
@@ -69,12 +96,12 @@ class Landscape:
         iterations: int,
         temperature: float,
         cooling: float,
-        largest: int,
+        settings: Settings,
     ) -> None:
         """Some iterations of ruin and recreate on ``tour``, in place (``kernels.chain``)."""
         run_chain(
             self.variant.code,
-            self.costs,
+            self.legs,
             self.reach,
             self.near,
             self.alike,
@@ -86,43 +113,59 @@ class Landscape:
             iterations,
             temperature,
             cooling,
-            largest,
+            min(self.n, settings.ruin),
+            np.cumsum(settings.kinds) / np.sum(settings.kinds),
+            settings.orders,
+            settings.blocks if self.variant is Variant.LIFO else 0,
         )
 
 
-def landscape(instance: Instance, guide: Guide | None = None) -> Landscape:
-    """The landscape of an instance."""
-    guide = guide or Guide()
-    costs = np.ascontiguousarray(instance.costs)
-    symmetric = guide.plain and bool((costs == costs.T).all())
-    return Landscape(
-        instance.variant,
-        costs,
-        costs if symmetric else guide.reach(costs),
-        _near(costs),
-        _alike(costs),
-        guide.cumulative(instance.n),
-    )
+class LongTours(Landscape):
+    """Only gaps beside near neighbours are looked at; a matrix is kept up to a limit."""
+
+    def __init__(self, instance: Instance) -> None:
+        kept = instance.matrix is not None or instance.size <= MOST_MATRIX
+        legs = np.ascontiguousarray(instance.costs) if kept else plane(instance)
+        super().__init__(instance.variant, legs, instance.n, LONG_NEIGHBOURS)
+
+    def start(self, generator: np.random.Generator) -> IntArray:
+        """A first tour: requests in random order, each at its cheapest place."""
+        order = generator.permutation(self.n) + 1
+        return np.asarray(start_long_tour(self.variant.code, self.legs, order))
+
+    def anneal(
+        self,
+        tour: IntArray,
+        best_tour: IntArray,
+        costs: FloatArray,
+        state: Any,
+        iterations: int,
+        temperature: float,
+        cooling: float,
+        settings: Settings,
+    ) -> None:
+        """Some iterations of ruin and recreate on ``tour``, in place (``kernels.linked_chain``)."""
+        run_linked_chain(
+            self.variant.code,
+            self.legs,
+            self.near,
+            self.alike,
+            np.empty(0),
+            tour,
+            best_tour,
+            costs,
+            state,
+            iterations,
+            temperature,
+            cooling,
+            min(self.n, settings.ruin),
+        )
 
 
-def _near(costs: FloatArray) -> IntArray:
-    """(N, K) the nearest stops of every node, the depot never among them."""
-    closeness = costs + costs.T
-    np.fill_diagonal(closeness, np.inf)
-    closeness[:, 0] = np.inf
-    return _smallest(closeness, min(NEIGHBOURS, len(costs) - 2))
-
-
-def _alike(costs: FloatArray) -> IntArray:
-    """(n + 1, L) the requests whose pickups and deliveries lie near a request's own."""
-    n = len(costs) // 2
-    both = costs + costs.T
-    apart = np.full((n + 1, n + 1), np.inf)
-    apart[1:, 1:] = both[1 : n + 1, 1 : n + 1] + both[n + 1 :, n + 1 :]
-    np.fill_diagonal(apart, np.inf)
-    return _smallest(apart, min(NEIGHBOURS, n - 1))
-
-
-def _smallest(values: FloatArray, count: int) -> IntArray:
-    """(R, count) columns of the smallest values of every row, in order."""
-    return np.ascontiguousarray(np.argsort(values, axis=1, kind="stable")[:, :count])
+def landscape_of(instance: Instance, guide: Guide | None = None) -> Landscape:
+    """The landscape of an instance; a guide needs one whose tours are short."""
+    if instance.size < LONG:
+        return ShortTours(instance, guide or Guide())
+    if guide is not None:
+        raise InputError(f"a guide needs fewer than {LONG} nodes, not {instance.size}")
+    return LongTours(instance)

@@ -28,9 +28,15 @@ class Settings:
     share: float = 0.45
     """Of the budget for first tours."""
     crossover: bool = True
+    kinds: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """How often strings, stretches and similar requests are taken out, relative to each other."""
+    orders: int = 4
+    """Orders of recreation in use: 1 is random only, 4 all of them."""
+    blocks: int = 0
+    """Block moves before each iteration (LIFO only)."""
 
 
-SETTINGS = {Variant.PDTSP: Settings(), Variant.LIFO: Settings(population=1)}
+SETTINGS = {Variant.PDTSP: Settings(), Variant.LIFO: Settings(ruin=10, blocks=1)}
 
 
 def settings_of(variant: Variant) -> Settings:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from n2s.local import Watch, landscape, search
+from n2s.local import Watch, landscape_of, search
 from n2s.problem import Instance
 from n2s.problem.instance import IntArray
 from n2s.search.interrupt import Interrupt
@@ -52,7 +52,7 @@ def search_natively(
         deadline=started + min(limits) if limits else None,
     )
     generator = np.random.default_rng(options.seed)
-    cost, tour, done = search(landscape(instance), watch, generator, options.cores, warm)
+    cost, tour, done = search(landscape_of(instance), watch, generator, options.cores, warm)
     return Solution(
         verified(instance, tour.tolist(), cost),
         method=Method.ANNEAL.value,

@@ -1,0 +1,71 @@
+"""Moving whole blocks of LIFO tours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import cost as tour_cost
+
+from n2s.kernels.blocks import cheapest_elsewhere, move_block, shift_block
+from n2s.problem import Instance, Variant, evaluate, random_tours
+
+
+def block_of(tour: list[int], request: int) -> tuple[int, int]:
+    n = len(tour) // 2
+    return tour.index(request), tour.index(request + n)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_cheapest_other_gap_is_that_of_brute_force(n: int, symmetric: bool) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        costs = rng.random((2 * n + 1, 2 * n + 1))
+        costs = costs + costs.T if symmetric else costs
+        tour = random_tours(n, Variant.LIFO, 1, rng)[0]
+        first, last = block_of(tour.tolist(), int(rng.integers(1, n + 1)))
+        block, rest = tour[first : last + 1], np.delete(tour, np.s_[first : last + 1])
+        candidates = [
+            np.concatenate([rest[: gap + 1], block, rest[gap + 1 :]]).tolist()
+            for gap in range(len(rest))
+        ]
+        others = [other for other in candidates if other != tour.tolist()]
+        gap, change = cheapest_elsewhere(costs, tour, first, last)
+        if not others:
+            assert gap == -1
+            continue
+        before = tour_cost(costs, tour)
+        assert before + change == pytest.approx(min(tour_cost(costs, t) for t in others))
+        place = np.argsort(tour)
+        shift_block(tour, place, first, last, gap, np.empty(2 * n + 1, np.int64))
+        assert tour_cost(costs, tour) == pytest.approx(before + change)
+        assert tour.tolist() in others
+        assert place.tolist() == np.argsort(tour).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_moves_keep_lifo_and_tell_the_true_change(n: int) -> None:
+    rng = np.random.default_rng(n)
+    points = rng.random((2 * n + 1, 2))
+    instance = Instance(coordinates=points, variant=Variant.LIFO)
+    costs = np.array(instance.costs)
+    tour = random_tours(n, Variant.LIFO, 1, rng)[0]
+    place, state = np.argsort(tour), np.array([3], np.uint64)
+    moved = 0
+    for _ in range(100):
+        before = tour_cost(costs, tour)
+        change = move_block(costs, tour, place, n, 1.0, state, np.empty(2 * n + 1, np.int64))
+        assert tour_cost(costs, tour) == pytest.approx(before + change)
+        assert evaluate(instance, tour.tolist()).feasible
+        moved += change != 0.0
+    assert (moved > 0) == (n > 1)
+
+
+def test_nothing_worse_is_taken_when_it_is_cold() -> None:
+    rng = np.random.default_rng(5)
+    instance = Instance(coordinates=rng.random((15, 2)), variant=Variant.LIFO)
+    costs = np.array(instance.costs)
+    tour = random_tours(7, Variant.LIFO, 1, rng)[0]
+    place, state = np.argsort(tour), np.array([3], np.uint64)
+    for _ in range(200):
+        assert move_block(costs, tour, place, 7, 0.0, state, np.empty(15, np.int64)) <= 0.0
