@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import cost as tour_cost
 
 from n2s.kernels.blocks import cheapest_elsewhere, move_block, shift_block
 from n2s.problem import Instance, Variant, evaluate, random_tours
+from oracles import cost as tour_cost
 
 
 def block_of(tour: list[int], request: int) -> tuple[int, int]:

@@ -30,6 +30,5 @@ def train(
             typer.echo(line, err=True)
 
     stopped = run(preset, out, changes=changes or (), resume=resume, minutes=minutes, tell=tell)
-    tell(f"stopped by {stopped}; n2s train --resume {out or resume} goes on")
     if stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)

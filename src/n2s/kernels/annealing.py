@@ -38,7 +38,7 @@ def anneal_tours(variant, costs, tours, steps, hot, cold, seeds):  # type: ignor
         state = np.empty(1, np.uint64)
         state[0] = seeds[b]
         temperature = hot[b]
-        cooling = (cold[b] / hot[b]) ** (1.0 / max(1, steps[b]))
+        cooling = (cold[b] / hot[b]) ** (1.0 / max(1, steps[b] - 1))
         for _ in range(steps[b]):
             request = 1 + next_below(state, n)
             take_out(tour, request, n, rest)

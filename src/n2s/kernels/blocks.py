@@ -34,7 +34,7 @@ def cheapest_elsewhere(leave, tour, first, last):  # type: ignore[no-untyped-def
 
 @njit(cache=True)
 def shift_block(tour, place, first, last, gap, block):  # type: ignore[no-untyped-def]
-    """Move the stops first..last right behind position ``gap``, which lies outside; ``block`` is scratch."""
+    """Move the stops first..last right behind position ``gap`` outside of them; ``block`` is scratch."""
     length = last - first + 1
     for offset in range(length):
         block[offset] = tour[first + offset]

@@ -169,7 +169,9 @@ def _rate(land: Landscape, tour: IntArray, temperature: float, settings: Setting
     state = np.zeros(1, np.uint64)
     cost = land.cost(tour)
     least = math.inf
-    for _ in range(TRIALS):  # the fastest counts: the first may load the kernel, others may be interrupted
+    for _ in range(
+        TRIALS
+    ):  # the fastest counts: the first may load the kernel, others may be interrupted
         began = time.monotonic()
         land.anneal(
             tour.copy(),

@@ -1,4 +1,4 @@
-"""An instance as the native search sees it: its costs, its neighbours, and the engine that fits its size."""
+"""An instance as the native search sees it: costs, neighbours, and the engine that fits its size."""
 
 from __future__ import annotations
 

@@ -68,8 +68,9 @@ def _draw_validation(axes: Axes, checks: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _draw_curve(axes: Axes, updates: Sequence[Mapping[str, Any]], name: str) -> None:
-    x = [line["transitions"] for line in updates]
-    y = [line[name] for line in updates]
+    held = [line for line in updates if name in line]
+    x = [line["transitions"] for line in held]
+    y = [line[name] for line in held]
     stride = -(-len(y) // POINTS) if y else 1
     groups = range(0, len(y), stride)
     means = [sum(y[i : i + stride]) / len(y[i : i + stride]) for i in groups]

@@ -15,6 +15,9 @@ from n2s.model.config import Operator, PolicyConfig, config_from
 from n2s.problem import Variant
 from n2s.problem.generate import Distribution
 
+LARGEST = 1e30
+"""Of rates and bounds: with room for what single precision makes of them."""
+
 
 @dataclass(frozen=True)
 class Data:
@@ -31,7 +34,7 @@ class Data:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        _positive(self.sizes, "sizes")
+        _positive(self.sizes, "data.sizes")
         for size in self.sizes:
             if size < 3 or size % 2 == 0:
                 raise InputError(f"data.sizes must be odd numbers from 3 on, not {size}")
@@ -46,8 +49,8 @@ class Data:
             _positive(values, f"data.{name}")
         if min(self.since) != 1:
             raise InputError("data.since must let some size begin in epoch 1")
-        if self.seed < 0:
-            raise InputError(f"data.seed must not be negative, not {self.seed}")
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"data.seed must be between 0 and 2**63 - 1, not {self.seed}")
 
     def active(self, epoch: int) -> list[int]:
         """Indices of the sizes in use."""
@@ -84,8 +87,10 @@ class PPO:
         for name in ("epochs", "batches", "steps", "n_step", "updates"):
             _positive((getattr(self, name),), f"ppo.{name}")
         for name in ("policy_rate", "critic_rate", "decay", "max_norm", "most_kl", "ratio_clip"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise InputError(f"ppo.{name} must be positive, not {getattr(self, name)}")
+            if not 0 < getattr(self, name) < LARGEST:
+                raise InputError(
+                    f"ppo.{name} must be between 0 and {LARGEST:g}, not {getattr(self, name)}"
+                )
         if not 0 <= self.gamma <= 1:
             raise InputError(f"ppo.gamma must be between 0 and 1, not {self.gamma}")
         if self.steps % self.n_step:
@@ -161,9 +166,9 @@ class Run:
     def __post_init__(self) -> None:
         _positive((self.log_every,), "run.log_every")
         _positive((self.part,), "run.part")
-        if not self.checkpoint_minutes >= 0:
+        if not 0 <= self.checkpoint_minutes < math.inf:
             raise InputError(
-                f"run.checkpoint_minutes must not be negative, not {self.checkpoint_minutes}"
+                f"run.checkpoint_minutes must be a number of minutes, not {self.checkpoint_minutes}"
             )
         if self.threads < 0:
             raise InputError(f"run.threads must not be negative, not {self.threads}")

@@ -43,14 +43,6 @@ class World:
         distributed.gather_object(value, values if self.writer else None)
         return values if self.writer else []
 
-    def share(self, value: Any) -> Any:
-        """The writer's value, everywhere."""
-        if self.size == 1:
-            return value
-        box = [value]
-        distributed.broadcast_object_list(box)
-        return box[0]
-
     def mean(self, values: list[float]) -> list[float]:
         """Means over the processes."""
         if self.size == 1:

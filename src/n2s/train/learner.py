@@ -112,7 +112,7 @@ class Learner:
             raise TypeError("the rollout is empty")
         clip = self.ppo.ratio_clip
         device = rollout.device
-        bootstrap = self._values(rollout.last)
+        bootstrap = self.values(rollout.last)
         returns = n_step_returns(rollout.rewards.to(device), bootstrap, self.ppo.gamma).flatten()
         observations = rollout.observation().parts(self.part)
         decision = rollout.decision()
@@ -173,7 +173,8 @@ class Learner:
         assessment, value = result
         return assessment, value
 
-    def _values(self, observation: Observation) -> torch.Tensor:
+    def values(self, observation: Observation) -> torch.Tensor:
+        """(B,) values of states, without gradients."""
         parts = observation.parts(self.part)
         return torch.cat([self.networks.value(part, self.backend) for part in parts])
 

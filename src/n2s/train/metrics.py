@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from n2s.errors import InputError
+from n2s.errors import InputError, quoted
 from n2s.formats.registry import store
 
 FILE = "metrics.jsonl"
+REQUIRED = {"kind", "update", "transitions"}
+"""What every line holds."""
 
 
 class Means:
@@ -48,8 +50,11 @@ class MetricsLog:
     def write(self, kind: str, update: int, values: dict[str, Any]) -> None:
         """Append one line; numbers go to TensorBoard as ``kind/name``."""
         line = json.dumps({"kind": kind, "update": update, **values})
-        with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(line + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write(line + "\n")
+        except OSError as error:
+            raise InputError(f"cannot be written ({error.strerror})", str(self.path)) from error
         if self._board is not None:
             for name, value in values.items():
                 if isinstance(value, int | float):
@@ -63,27 +68,31 @@ class MetricsLog:
     def _keep_until(self, update: int) -> None:
         """Drop the lines that a killed run wrote after its last checkpoint: they will come again."""
         if self.path.exists():
-            kept = [
-                line for line in _whole_lines(self.path) if json.loads(line)["update"] <= update
-            ]
-            store(self.path, "".join(f"{line}\n" for line in kept).encode())
+            kept = [line for line in read_metrics(self.path.parent) if line["update"] <= update]
+            store(self.path, "".join(f"{json.dumps(line)}\n" for line in kept).encode())
 
 
 def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
-    """The lines of a run, in order."""
+    """The lines of a run, in order; without a last one that a kill cut off."""
     path = Path(folder) / FILE
     try:
-        return [json.loads(line) for line in _whole_lines(path)]
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text", str(path)) from error
+    lines = text[: text.rfind("\n") + 1].splitlines()
+    return [_line(line, path, number) for number, line in enumerate(lines, 1)]
+
+
+def _line(text: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        line = json.loads(text)
     except ValueError as error:
-        raise InputError(f"is no file of metrics ({error})", str(path)) from None
-
-
-def _whole_lines(path: Path) -> list[str]:
-    """All lines but a last one that a kill cut off."""
-    text = path.read_text(encoding="utf-8")
-    return text[: text.rfind("\n") + 1].splitlines()
+        raise InputError(f"is not JSON ({error})", str(path), number) from None
+    if not isinstance(line, dict) or not line.keys() >= REQUIRED:
+        raise InputError(f"is no line of metrics: {quoted(text)}", str(path), number)
+    return line
 
 
 def _board(folder: Path, update: int) -> Any:
@@ -91,4 +100,7 @@ def _board(folder: Path, update: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=update + 1)
+    try:
+        return SummaryWriter(str(folder), purge_step=update + 1)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", str(folder)) from error

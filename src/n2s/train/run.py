@@ -10,7 +10,7 @@ from n2s.search.interrupt import interruptible
 from n2s.train.config import read_preset
 from n2s.train.distributed import World, world
 from n2s.train.snapshot import FILE
-from n2s.train.trainer import Tell, Trainer
+from n2s.train.trainer import POLICY_FILE, Tell, Trainer
 
 
 def begin(
@@ -35,7 +35,7 @@ def train(
     changes: Sequence[str] = (),
     resume: str | Path | None = None,
     minutes: float | None = None,
-    tell: Tell = lambda _: None,
+    tell: Tell | None = None,
 ) -> str:
     """Train, saying why it stopped: ``epochs``, ``time`` or ``interrupted``."""
     if (preset is None) == (resume is None):
@@ -51,5 +51,14 @@ def train(
             raise InputError("a new run needs a folder (--out)")
         else:
             trainer = begin(preset, out, changes, here)
-        quiet: Tell = lambda _: None  # noqa: E731
-        return trainer.run(minutes, interrupt, tell if here.writer else quiet)
+        say = tell if tell is not None and here.writer else _nothing
+        stopped = trainer.run(minutes, interrupt, say)
+        if stopped == "epochs":
+            say(f"all epochs are done: {trainer.folder / POLICY_FILE}")
+        else:
+            say(f"stopped by {stopped}: n2s train --resume {trainer.folder} goes on")
+        return stopped
+
+
+def _nothing(_: str) -> None:
+    """Say nothing."""

@@ -48,7 +48,7 @@ def start_tours(
     batch, size, _ = points.shape
     tours = random_tours(size // 2, variant, batch, generator)
     first = round(starts.random * batch)
-    second = batch - round(starts.annealed * batch)
+    second = round((starts.random + starts.policy) * batch)
     if first < second and improvement:
         part = slice(first, second)
         tours[part] = _improved(

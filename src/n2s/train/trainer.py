@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import numba
 import numpy as np
 import torch
 
-from n2s.errors import InputError
+from n2s.errors import InputError, N2SError, located
 from n2s.model import Checkpoint, FastPolicy, can_be_fast
 from n2s.model import save as save_policy
 from n2s.problem.distance import FloatArray
@@ -31,6 +32,7 @@ from n2s.train.starts import draw_points, search_state, start_tours
 from n2s.train.validation import Validator
 
 POLICY_FILE = "policy.safetensors"
+NOTHING = -1  # the update before all lines of metrics
 
 Tell = Callable[[str], None]
 
@@ -67,6 +69,7 @@ class Trainer:
         self._state: SearchState | None = None
         self._rollout: Rollout | None = None
         self._saved_at = time.monotonic()
+        self._begun = snapshot is not None
         if snapshot is not None:
             self._recall(snapshot)
 
@@ -81,7 +84,9 @@ class Trainer:
                 f"{world.size}",
                 str(folder),
             )
-        return cls(config_of(snapshot.config), folder, world, snapshot.preset, snapshot)
+        with located(str(folder)):
+            config = config_of(snapshot.config)
+        return cls(config, folder, world, snapshot.preset, snapshot)
 
     @property
     def finished(self) -> bool:
@@ -98,29 +103,41 @@ class Trainer:
         interrupt = interrupt or Interrupt()
         torch.set_num_threads(self._threads)
         numba.set_num_threads(min(self._threads, numba.config.NUMBA_NUM_THREADS))
-        log = MetricsLog(self.folder, self.position.update) if self.world.writer else None
+        kept = self.position.update if self._begun else NOTHING
+        log = MetricsLog(self.folder, kept) if self.world.writer else None
         if log is not None and not log.board:
             tell("no TensorBoard files: pip install 'n2s[train]' adds them")
-        started = time.monotonic()
-        self._saved_at = started
+        deadline = time.monotonic() + (math.inf if minutes is None else 60 * minutes)
         try:
-            if self.position.update == 0 and self._state is None:
+            if not self._begun:
                 self._begin(log, tell)
-            while not self.finished:
-                late = minutes is not None and time.monotonic() - started >= 60 * minutes
-                due = time.monotonic() - self._saved_at >= 60 * self.config.run.checkpoint_minutes
-                stop, save = self.world.any(interrupt.asked or late, due)
-                if stop:
-                    self._save()
-                    return "interrupted" if interrupt.asked else "time"
-                if save:
-                    self._save()
-                self._advance(log, tell)
-            self._save()
-            return "epochs"
+            return self._loop(deadline, interrupt, log, tell)
         finally:
             if log is not None:
                 log.close()
+
+    def _loop(
+        self, deadline: float, interrupt: Interrupt, log: MetricsLog | None, tell: Tell
+    ) -> str:
+        """Update after update; what goes wrong leaves the last checkpoint as it is."""
+        self._saved_at = time.monotonic()
+        try:
+            while not self.finished:
+                now = time.monotonic()
+                due = now - self._saved_at >= 60 * self.config.run.checkpoint_minutes
+                asked, late, save = self.world.any(interrupt.asked, now >= deadline, due)
+                if asked or late or save:
+                    self._save()
+                if asked or late:
+                    return "interrupted" if asked else "time"
+                self._advance(log, tell)
+            self._save()
+        except N2SError as error:
+            raise TrainingError(
+                f"after {self.position.update} updates, in epoch {self.position.epoch}: {error}; "
+                f"the last good checkpoint is kept in {self.folder}"
+            ) from None
+        return "epochs"
 
     # -- one update -------------------------------------------------------------------------------
 
@@ -135,15 +152,10 @@ class Trainer:
         if state is None or rollout is None:
             raise TypeError("a batch has begun without its state")
         rollout.collect(state, decider, self._data)
-        try:
-            losses = self.learner.update(rollout)
-            if losses[-1].kl > ppo.most_kl:
-                raise TrainingError(f"the KL is {losses[-1].kl:.3g}, more than {ppo.most_kl:g}")
-        except TrainingError as error:
-            raise TrainingError(
-                f"update {position.update + 1}, epoch {position.epoch}: {error}; the last good "
-                f"checkpoint is kept in {self.folder}"
-            ) from None
+        losses = self.learner.update(rollout)
+        (kl,) = self.world.mean([losses[-1].kl])  # all processes go on, or none
+        if kl > ppo.most_kl:
+            raise TrainingError(f"the KL is {kl:.3g}, more than {ppo.most_kl:g}")
         position.update += 1
         position.transitions += rollout.rewards.numel() * self.world.size
         seconds = time.monotonic() - began
@@ -250,6 +262,7 @@ class Trainer:
             self._validator.refer()
         self._validate(log, tell)
         self._save()
+        self._begun = True
 
     def _validate(self, log: MetricsLog | None, tell: Tell) -> None:
         if log is None:
@@ -274,6 +287,7 @@ class Trainer:
 
     def _save(self) -> None:
         """State and policy of the run; all processes take part, one writes."""
+        self._check()
         self._saved_at = time.monotonic()
         generators = {
             "data": self._data.bit_generator.state,
@@ -317,6 +331,15 @@ class Trainer:
             ),
             self.folder / POLICY_FILE,
         )
+
+    def _check(self) -> None:
+        """Refuse to keep weights that give no numbers any more: no run could go on with them."""
+        last = None if self._rollout is None else self._rollout.last
+        if last is None:
+            return
+        self._decider().act(last, torch.full((last.batch, 2), 0.5, dtype=torch.float64))
+        if not torch.isfinite(self.learner.values(last)).all():
+            raise TrainingError("the critic's values are not finite numbers")
 
     def _record(self) -> dict[str, Any]:
         """How the policy came to be, for its checkpoint."""

@@ -7,8 +7,10 @@ import numpy as np
 from n2s import kernels
 from n2s.model import Policy
 from n2s.problem import Instance, generate, random_tours
+from n2s.search.interrupt import Interrupt
 from n2s.search.library import NamedPolicy
-from n2s.search.solve import Method, solve_many
+from n2s.search.options import Method
+from n2s.search.solve import solve_many
 from n2s.train.config import TrainConfig
 from n2s.train.starts import annealed
 
@@ -23,11 +25,15 @@ class Validator:
     def __init__(self, config: TrainConfig) -> None:
         self.settings = config.validation
         self.variant = config.data.variant
+        self.distribution = config.data.distribution
         self.sizes = self.settings.sizes or config.data.sizes
         self.best_known: dict[int, list[float]] = {}
 
     def _instances(self, size: int) -> list[Instance]:
-        return generate(size // 2, self.settings.count, self.settings.seed + size, self.variant)
+        settings = self.settings
+        return generate(
+            size // 2, settings.count, settings.seed + size, self.variant, self.distribution
+        )
 
     def refer(self) -> None:
         """Find costs to compare with, by native annealing."""
@@ -52,6 +58,7 @@ class Validator:
                 steps=self.settings.steps,
                 seed=self.settings.seed,
                 checkpoint=named,
+                interrupt=Interrupt(),  # a wish to stop is the run's, and does not cut this short
             )
             found = np.array([solution.cost for solution in solutions])
             best = np.minimum(found, self.best_known[size])
