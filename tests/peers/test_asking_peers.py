@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import fakes
 import numpy as np
 import pytest
 
@@ -15,12 +14,13 @@ from n2s.errors import InputError
 from n2s.peers import PEERS, Peer, PeerFailed, PeerMissing, PeerUnable, find, solve
 from n2s.peers.base import Answer, Task, scaled
 from n2s.problem import Instance, Metric, Rounding, Variant, generate
+from peers import fakes
 
 
 @pytest.fixture(autouse=True)
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The child process finds the fakes."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(fakes.__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(fakes.__file__).parents[1]))
 
 
 def fake(function: Callable[[Task], Answer], **details: object) -> Peer:
