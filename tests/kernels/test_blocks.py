@@ -54,10 +54,10 @@ def test_moves_keep_lifo_and_tell_the_true_change(n: int) -> None:
     moved = 0
     for _ in range(100):
         before = tour_cost(costs, tour)
-        change = move_block(costs, tour, place, n, 1.0, state, np.empty(2 * n + 1, np.int64))
+        told, change = move_block(costs, tour, place, n, 1.0, state, np.empty(2 * n + 1, np.int64))
         assert tour_cost(costs, tour) == pytest.approx(before + change)
         assert evaluate(instance, tour.tolist()).feasible
-        moved += change != 0.0
+        moved += told
     assert (moved > 0) == (n > 1)
 
 
@@ -68,4 +68,18 @@ def test_nothing_worse_is_taken_when_it_is_cold() -> None:
     tour = random_tours(7, Variant.LIFO, 1, rng)[0]
     place, state = np.argsort(tour), np.array([3], np.uint64)
     for _ in range(200):
-        assert move_block(costs, tour, place, 7, 0.0, state, np.empty(15, np.int64)) <= 0.0
+        _, change = move_block(costs, tour, place, 7, 0.0, state, np.empty(15, np.int64))
+        assert change <= 0.0
+
+
+def test_a_move_that_changes_no_cost_is_a_move() -> None:
+    """With equal costs everywhere every gap is as good, and the block still goes there."""
+    n = 4
+    tour = random_tours(n, Variant.LIFO, 1, np.random.default_rng(1))[0]
+    costs, place, state = np.ones((9, 9)), np.argsort(tour), np.array([3], np.uint64)
+    for _ in range(50):
+        before = tour.copy()
+        moved, change = move_block(costs, tour, place, n, 1.0, state, np.empty(9, np.int64))
+        assert change == 0.0
+        assert moved == (before.tolist() != tour.tolist())
+    assert place.tolist() == np.argsort(tour).tolist()

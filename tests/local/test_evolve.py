@@ -257,3 +257,13 @@ def test_every_variant_has_settings() -> None:
         settings = settings_of(variant)
         assert settings.hot > settings.warm > settings.cold > 0
         assert settings.ruin >= 1
+
+
+def test_whole_costs_stay_true(variant: Variant) -> None:
+    """Among whole costs many moves change nothing; they are moves all the same."""
+    matrix = np.random.default_rng(3).integers(1, 4, (41, 41)).astype(float)
+    land = landscape_of(Instance(matrix=matrix, variant=variant))
+    cost, tour, _ = search(
+        land, Watch(lambda done, best: False, steps=4000), np.random.default_rng(1)
+    )
+    assert cost == land.cost(tour)

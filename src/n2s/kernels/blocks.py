@@ -57,11 +57,11 @@ def shift_block(tour, place, first, last, gap, block):  # type: ignore[no-untype
 
 @njit(cache=True)
 def move_block(leave, tour, place, n, temperature, state, block):  # type: ignore[no-untyped-def]
-    """Offer a random request's block to its cheapest other gap; the change in cost, 0 if declined."""
+    """Offer a random request's block to its cheapest other gap: (whether it moved, the change in cost)."""
     request = 1 + next_below(state, n)
     first, last = place[request], place[request + n]
     gap, change = cheapest_elsewhere(leave, tour, first, last)
     if gap < 0 or change >= -temperature * math.log(1.0 - next_uniform(state)):
-        return 0.0
+        return False, 0.0
     shift_block(tour, place, first, last, gap, block)
-    return change
+    return True, change  # which may be 0: a move all the same

@@ -104,8 +104,8 @@ def run_chain(  # type: ignore[no-untyped-def]
     current, best = costs[0], costs[1]
     for _ in range(iterations):
         for _ in range(blocks):
-            change = move_block(leave, tour, place, n, temperature, state, rest)
-            if change != 0.0:
+            moved, change = move_block(leave, tour, place, n, temperature, state, rest)
+            if moved:
                 current += change
                 for position in range(size):
                     tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
