@@ -21,7 +21,7 @@ from n2s.train.learner import ActorCritic, Learner
 from n2s.train.metrics import read_metrics
 from n2s.train.rollout import Rollout
 from n2s.train.starts import draw_points, search_state, start_tours
-from train.runs import TINY, preset, state_of, timeless
+from train.runs import TINY, assert_same_state, preset, state_of, timeless
 
 CPU = torch.device("cpu")
 # Twelve updates. Batches of one size each, drawn alike in both processes; parts smaller than a batch,
@@ -159,13 +159,8 @@ def test_every_process_has_its_own_generator_and_the_same_schedule(two: Path) ->
     assert first["schedule"] == second["schedule"]
 
 
-def test_a_stopped_run_of_two_goes_on_where_it_stood(
-    two: Path, folder: Path, tmp_path: Path
-) -> None:
-    """SIGTERM to the launcher reaches both processes; the same update is the last one of both.
-
-    Between processes of a group the last bits of a sum are not promised; everything else is.
-    """
+def test_a_stopped_run_of_two_goes_on_bit_for_bit(two: Path, folder: Path, tmp_path: Path) -> None:
+    """SIGTERM to the launcher reaches both processes; the same update is the last one of both."""
     run = tmp_path / "run"
     process = start(folder / "tiny.toml", "--out", run)
     assert process.stderr is not None
@@ -181,13 +176,8 @@ def test_a_stopped_run_of_two_goes_on_where_it_stood(
         Trainer.resume(run)
     assert str(caught.value) == f"{run}: the run has 2 processes and cannot be resumed with 1"
     finish(start("--resume", run))
-    tensors, rest = state_of(run)
-    expected, other = state_of(two)
-    assert rest["position"] == other["position"]
-    assert rest["processes"] == other["processes"]
-    for name, tensor in tensors.items():
-        torch.testing.assert_close(tensor, expected[name], rtol=1e-4, atol=1e-6)
-    assert [line["update"] for line in timeless(run)] == [line["update"] for line in timeless(two)]
+    assert_same_state(run, two)
+    assert timeless(run) == timeless(two)
 
 
 def test_alone_there_is_nobody_to_ask() -> None:

@@ -13,6 +13,12 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+# A sum may be taken in another order where that is faster. The parts of a kernel then belong inside it: a
+# part that is called may be the copy of another module, with other vector code and other last bits, and
+# which copy that is differs between the process that compiles a kernel and those that load it.
+FAST = {"cache": True, "fastmath": True, "error_model": "numpy"}
+FAST_PART = FAST | {"forceinline": True}
+
 LANES = 32  # what the compiler handles in one turn of an unrolled vector loop; less runs as scalars
 
 
@@ -58,7 +64,7 @@ def _quick_exp(x):  # type: ignore[no-untyped-def]
     return double
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def rows_product(scalars, rows, out):  # type: ignore[no-untyped-def]
     """out[r, :] = sum over c of scalars[r, c] * rows[c, :], for rows of padded length."""
     height, depth = scalars.shape
@@ -97,7 +103,7 @@ def rows_product(scalars, rows, out):  # type: ignore[no-untyped-def]
                 first[t] += a0 * x0[t]
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def dots_product(left, right, out):  # type: ignore[no-untyped-def]
     """out[r, c] = left[r, :] . right[c, :], for rows of padded length."""
     height, width = len(left), len(right)

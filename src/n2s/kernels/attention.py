@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit, prange
 
 from n2s.kernels.arithmetic import (
+    FAST,
+    FAST_PART,
     dots_product,
     quick_exp,
     rows_product,
@@ -27,7 +29,7 @@ BLOCK = (
 )
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def synthesize(scores, table, w1, w2, out):  # type: ignore[no-untyped-def]
     """out[h] = MLP(scores[:], table[:]) element by element; 4 heads, everything (.., N, padded)."""
     count = scores[0].size
@@ -59,7 +61,7 @@ def synthesize(scores, table, w1, w2, out):  # type: ignore[no-untyped-def]
                 z3[i] += u3 * p + v3 * q
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def softmax_over_keys(weights, size):  # type: ignore[no-untyped-def]
     """Exponentials of scores (H, N, padded) in place; returns 1 / their sum over keys, (H, padded).
 
@@ -89,7 +91,7 @@ def softmax_over_keys(weights, size):  # type: ignore[no-untyped-def]
     return share
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _weights(qkv, table, w1, w2, width, queries, scores, weights):  # type: ignore[no-untyped-def]
     """Fill queries (D, padded), self scores and exponentials (H, N, padded) of one tour.
 
@@ -106,7 +108,7 @@ def _weights(qkv, table, w1, w2, width, queries, scores, weights):  # type: igno
     return softmax_over_keys(weights, scores.shape[2])
 
 
-@njit(cache=True, parallel=True, fastmath=True, error_model="numpy")
+@njit(parallel=True, **FAST)
 def synth_attention(qkv, table, w1, w2, chunks):  # type: ignore[no-untyped-def]
     """(B, N, D) attention output, heads side by side, before W^O.
 
@@ -142,7 +144,7 @@ def synth_attention(qkv, table, w1, w2, chunks):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _mlp_backward(scores, table, w1, w2, slope, grad_table, grad_w1, grad_w2):  # type: ignore[no-untyped-def]
     """Backward pass of ``synthesize``: ``slope`` holds d out and becomes d scores; the rest is added to."""
     heads, hidden = len(w2), len(w1)
@@ -180,7 +182,7 @@ def _mlp_backward(scores, table, w1, w2, slope, grad_table, grad_w1, grad_w2):  
             g[h, begin : begin + length] = outputs[h, :length]
 
 
-@njit(cache=True, parallel=True, fastmath=True, error_model="numpy")
+@njit(parallel=True, **FAST)
 def synth_attention_backward(qkv, table, w1, w2, grad_out, chunks):  # type: ignore[no-untyped-def]
     """Gradients of ``synth_attention``: (d qkv, d table, d w1, d w2).
 

@@ -7,10 +7,11 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from n2s.kernels.arithmetic import FAST
 from n2s.kernels.attention import softmax_over_keys, synthesize
 
 
-@njit(cache=True, parallel=True, fastmath=True, error_model="numpy")
+@njit(parallel=True, **FAST)
 def first_attention(points, tours, form, table, w1, w2, chunks):  # type: ignore[no-untyped-def]
     """Layer 1's attention on coordinates: (B, N, 2 + 2H), the node's own and each head's mean.
 
@@ -57,7 +58,7 @@ def first_attention(points, tours, form, table, w1, w2, chunks):  # type: ignore
     return out
 
 
-@njit(cache=True, parallel=True, fastmath=True, error_model="numpy")
+@njit(parallel=True, **FAST)
 def normalise(h):  # type: ignore[no-untyped-def]
     """Instance normalisation of (B, N D) in place: mean 0, variance 1 over all entries of a row."""
     batch, count = h.shape
@@ -77,7 +78,7 @@ def normalise(h):  # type: ignore[no-untyped-def]
             row[t] = (row[t] - shift) * scale
 
 
-@njit(cache=True, parallel=True, fastmath=True, error_model="numpy")
+@njit(parallel=True, **FAST)
 def closeness(mixed, turned, reach):  # type: ignore[no-untyped-def]
     """(B, H, N) lambda of every position, Eq. (12), from ``turned`` (B, N, H D) = mixed W^Q W^K^T.
 
@@ -101,7 +102,7 @@ def closeness(mixed, turned, reach):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, parallel=True, fastmath=True, error_model="numpy")
+@njit(parallel=True, **FAST)
 def closeness_backward(mixed, turned, grad, reach):  # type: ignore[no-untyped-def]
     """Gradients of ``closeness``: (d mixed, d turned)."""
     batch, size, width = mixed.shape

@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit, prange
 
 from n2s.kernels.arithmetic import (
+    FAST_PART,
     LANES,
     dots_product,
     padded,
@@ -50,7 +51,7 @@ def _list_pairs(variant, rest, n, js, ks):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _first_layer(a, b, extra, lift, js, ks, begin, end, units):  # type: ignore[no-untyped-def]
     """units[c, t] = relu(first layer) of pairs begin..end; zeros beyond. ``b`` is (32, gaps and more)."""
     zero = units.dtype.type(0.0)
@@ -78,7 +79,7 @@ def _first_layer(a, b, extra, lift, js, ks, begin, end, units):  # type: ignore[
             unit[s] = zero
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _tail(units, w2, b2, w3, b3, lanes, out):  # type: ignore[no-untyped-def]
     """out[t] = w3 . relu(w2 @ units[:, t] + b2) + b3; two hidden units share what they load."""
     zero = units.dtype.type(0.0)
@@ -104,7 +105,7 @@ def _tail(units, w2, b2, w3, b3, lanes, out):  # type: ignore[no-untyped-def]
             out[t] += y0 * max(p[t], zero) + y1 * max(q[t], zero)
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _squash(values, count, clip):  # type: ignore[no-untyped-def]
     """C * tanh in place."""
     one, two = values.dtype.type(1.0), values.dtype.type(2.0)
@@ -129,7 +130,7 @@ def _scratch(a):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _score(variant, rest, a, b, extra, prior, weights, scratch):  # type: ignore[no-untyped-def]
     """List the feasible pairs of one tour and their logits in ``scratch``; say how many."""
     js, ks, logits, _, flipped, units, lanes = scratch
@@ -149,7 +150,7 @@ def _score(variant, rest, a, b, extra, prior, weights, scratch):  # type: ignore
     return count
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _normalise(logits, count, probabilities):  # type: ignore[no-untyped-def]
     """Softmax of the first ``count`` logits; returns the log of their sum of exponentials."""
     high = logits[0]
@@ -366,7 +367,7 @@ def pair_log_probs_backward(  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(**FAST_PART)
 def _collect(  # type: ignore[no-untyped-def]
     js, ks, begin, end, grad_units, extra, lift, grad_a, grad_b, grad_extra, grad_lift
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,4 +71,7 @@ def world() -> Iterator[World]:
     try:
         yield World(distributed.get_rank(), size, device)
     finally:
+        # Wrapped networks hold the group in reference cycles. Left to the end of the interpreter, its
+        # threads would be ended by force, and with them the process.
+        gc.collect()
         distributed.destroy_process_group()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from n2s.errors import InputError
-from n2s.search.interrupt import interruptible
+from n2s.search.interrupt import Interrupt, interruptible
 from n2s.train.config import read_preset
 from n2s.train.distributed import World, world
 from n2s.train.snapshot import FILE
@@ -42,22 +42,25 @@ def train(
         raise InputError("give a preset to begin a run, or a run to resume, one of the two")
     if minutes is not None and not minutes > 0:
         raise InputError(f"the minutes must be positive, not {minutes:g}")
+    if resume is not None and (changes or out is not None):
+        raise InputError("a resumed run goes on as it was: no --out and no --set")
+    if preset is not None and out is None:
+        raise InputError("a new run needs a folder (--out)")
     with interruptible() as interrupt, world() as here:
-        if resume is not None:
-            if changes or out is not None:
-                raise InputError("a resumed run goes on as it was: no --out and no --set")
-            trainer = Trainer.resume(resume, here)
-        elif preset is None or out is None:
-            raise InputError("a new run needs a folder (--out)")
-        else:
-            trainer = begin(preset, out, changes, here)
         say = tell if tell is not None and here.writer else _nothing
-        stopped = trainer.run(minutes, interrupt, say)
-        if stopped == "epochs":
-            say(f"all epochs are done: {trainer.folder / POLICY_FILE}")
-        else:
-            say(f"stopped by {stopped}: n2s train --resume {trainer.folder} goes on")
-        return stopped
+        if preset is not None and out is not None:
+            return _train(begin(preset, out, changes, here), minutes, interrupt, say)
+        return _train(Trainer.resume(str(resume), here), minutes, interrupt, say)
+
+
+def _train(trainer: Trainer, minutes: float | None, interrupt: Interrupt, say: Tell) -> str:
+    """Train and say how it ended. Nobody else holds the trainer: it is gone before its process group."""
+    stopped = trainer.run(minutes, interrupt, say)
+    if stopped == "epochs":
+        say(f"all epochs are done: {trainer.folder / POLICY_FILE}")
+    else:
+        say(f"stopped by {stopped}: n2s train --resume {trainer.folder} goes on")
+    return stopped
 
 
 def _nothing(_: str) -> None:
