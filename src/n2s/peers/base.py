@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import metadata
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from n2s import formats
 from n2s.errors import N2SError
 from n2s.problem import Instance, Metric, Rounding, Variant
 from n2s.problem.distance import FloatArray, distances
@@ -26,6 +28,9 @@ from n2s.problem.instance import IntArray
 LONGEST = 1e7
 """No scaled arc is longer: LKH-3 keeps a hundred times an arc in 32 bits."""
 FROM_HERE = "pip install 'n2s[peers]'"
+INSTANCE = "instance.npz"
+SHORTEST = 0.001
+"""Seconds a search is given at least, however late it begins."""
 
 
 class PeerError(N2SError):
@@ -38,6 +43,10 @@ class PeerMissing(PeerError):
 
 class PeerUnable(PeerError):
     """The peer cannot do this problem at all; the message says why."""
+
+
+class PeerCancelled(PeerError):
+    """Whoever asked does not want to know any more."""
 
 
 class Kind(StrEnum):
@@ -72,6 +81,14 @@ class Answer(NamedTuple):
     """The route, with or without the depot at its ends."""
     cost: float | None = None
     """What the peer believes the scaled cost to be, where it says so."""
+    steps: int | None = None
+    """How many it made, where it counts them."""
+    pace: float | None = None
+    """Steps a second once it runs, where it measures that."""
+    history: Sequence[tuple[int, float, float]] = ()
+    """Its improvements, where it tells them: step, seconds since its process began, best cost."""
+    policy: str = ""
+    """Name and hash of the policy, where one was used."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +101,29 @@ class Task:
     """(N, 2) scaled; the costs are their Euclidean distances, rounded to the nearest whole number."""
     costs: IntArray | None
     """(N, N) scaled, row = from, where there are no such coordinates."""
-    seconds: float | None
+    budget: float | None
+    """Seconds of its search, without its start-up."""
     trials: int | None
     seed: int
     cores: int
     folder: Path
     """A scratch folder that is removed afterwards."""
+    wall: float | None = None
+    """Seconds of its process, start-up and all."""
+    begun: float = 0.0
+    """When the process was started, on the clock of ``time.monotonic``."""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float | None:
+        """What the search may take: its budget, or what is left of the wall clock at this moment."""
+        if self.wall is None:
+            return self.budget
+        return max(SHORTEST, self.begun + self.wall - time.monotonic())
+
+    def instance(self) -> Instance:
+        """The instance itself, for a peer that asks for it."""
+        return formats.read(self.folder / INSTANCE)
 
     @property
     def size(self) -> int:
@@ -117,19 +151,19 @@ class Task:
             array = getattr(self, name)
             if array is not None:
                 np.save(self.folder / f"{name}.npy", array)
-        names = ("variant", "scale", "seconds", "trials", "seed", "cores")
+        names = ("variant", "scale", "budget", "wall", "trials", "seed", "cores", "options")
         content = {name: getattr(self, name) for name in names}
         (self.folder / "task.json").write_text(json.dumps(content))
 
     @staticmethod
-    def load(folder: Path) -> Task:
-        """The task in a folder."""
+    def load(folder: Path, begun: float = 0.0) -> Task:
+        """The task in a folder, for a process started at ``begun``."""
         content = json.loads((folder / "task.json").read_text())
         variant = Variant(content.pop("variant"))
         for name in ("coordinates", "costs"):
             file = folder / f"{name}.npy"
             content[name] = np.load(file) if file.exists() else None
-        return Task(variant=variant, folder=folder, **content)
+        return Task(variant=variant, folder=folder, begun=begun, **content)
 
 
 @dataclass(frozen=True)
@@ -149,6 +183,10 @@ class Peer:
     takes_trials: bool = False
     executable: str = ""
     """A program that is used instead of the distribution where it is on the PATH."""
+    exact: bool = False
+    """Whether it takes the instance itself, with all that belongs to it, and no whole numbers."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """What else its function is told."""
 
     @property
     def software(self) -> str:

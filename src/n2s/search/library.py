@@ -16,8 +16,14 @@ HAND_MADE = {
         removal=Operator.EPSILON_GREEDY, reinsertion=Operator.EPSILON_GREEDY
     ),
     "random": PolicyConfig(removal=Operator.RANDOM, reinsertion=Operator.RANDOM),
+    "random+epsilon-greedy": PolicyConfig(
+        removal=Operator.RANDOM, reinsertion=Operator.EPSILON_GREEDY
+    ),
+    "epsilon-greedy+random": PolicyConfig(
+        removal=Operator.EPSILON_GREEDY, reinsertion=Operator.RANDOM
+    ),
 }
-"""Operators that need no training: the ablation rows of the paper."""
+"""Operators that need no training, removal and reinsertion: the ablation rows of the paper (Table 6)."""
 DEFAULT = "epsilon-greedy"
 """What is used where no trained policy for the variant is shipped."""
 
