@@ -24,6 +24,7 @@ ORDER = [
     "search",
     "peers",
     "train",
+    "bench",
     "cli",
 ]
 

@@ -14,6 +14,7 @@ import typer
 
 import n2s
 from n2s.cli import (
+    bench,
     convert,
     evaluate,
     generate,
@@ -22,6 +23,7 @@ from n2s.cli import (
     output,
     plot,
     plot_training,
+    report,
     solve,
     train,
     validate,
@@ -52,6 +54,8 @@ for command in (
     import_checkpoint.import_checkpoint,
     train.train,
     plot_training.plot_training,
+    bench.bench,
+    report.report,
 ):
     app.command()(command)
 

@@ -43,3 +43,8 @@ def with_variant(instances: Sequence[Instance], variant: Variant | None) -> list
     if variant is None:
         return list(instances)
     return [replace(instance, variant=variant) for instance in instances]
+
+
+def list_of(texts: Sequence[str] | None) -> list[str]:
+    """The parts of an option that may be repeated, and may hold several with commas between."""
+    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]

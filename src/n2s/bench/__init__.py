@@ -1,0 +1,1 @@
+"""Benchmarks: every claim as one command, all methods on equal footing, every run on record."""
