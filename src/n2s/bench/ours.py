@@ -10,7 +10,7 @@ from n2s.search.options import Method
 from n2s.search.tick import Tick
 
 
-class _Pace:
+class Pace:
     """Steps a second between the first and the last look at a search."""
 
     def __init__(self) -> None:
@@ -23,6 +23,7 @@ class _Pace:
 
     @property
     def value(self) -> float | None:
+        """None while there is no stretch of time to divide by."""
         if self.first is None or self.last is None or self.last.seconds <= self.first.seconds:
             return None
         return (self.last.step - self.first.step) / (self.last.seconds - self.first.seconds)
@@ -35,7 +36,7 @@ def solve(task: Task) -> Answer:
     instance = task.instance()
     method = Method(task.options["method"])
     seconds = task.seconds
-    pace = _Pace()
+    pace = Pace()
     try:
         found = search.solve(
             instance,

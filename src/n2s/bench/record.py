@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -46,7 +45,7 @@ class Record:
     steps: int | None = None
     pace: float | None = None
     """Steps a second once the search ran."""
-    history: Sequence[Sequence[float]] = ()
+    history: list[list[float]] = field(default_factory=list)
     """Improvements: step, seconds since the process began, best cost. Empty if it tells none."""
     policy: str = ""
     stand_in: bool = False

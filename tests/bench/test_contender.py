@@ -1,0 +1,65 @@
+"""How methods are spelled, and what a spelling means for an instance."""
+
+from __future__ import annotations
+
+import pytest
+
+from n2s.bench.contender import Budget, Entry, contender, method_names
+from n2s.errors import InputError
+from n2s.peers import PEERS
+from n2s.problem import generate
+from n2s.search.options import Method
+
+COMMON = Budget(seconds=2.0)
+
+
+def test_every_method_and_every_peer_can_take_part() -> None:
+    assert method_names() == [*Method, *PEERS]
+    for name in method_names():
+        assert Entry.parse(name, COMMON) == Entry(name, COMMON)
+
+
+def test_spellings() -> None:
+    assert Entry.parse("lkh:10000", COMMON) == Entry("lkh", Budget(steps=10000))
+    assert Entry.parse(" anneal:0.5s ", COMMON) == Entry("anneal", Budget(seconds=0.5))
+    entry = Entry.parse("n2s-a:3000@random+epsilon-greedy", COMMON)
+    assert entry == Entry("n2s-a", Budget(steps=3000), "random+epsilon-greedy")
+    assert (str(entry.budget), entry.budget.words) == ("3000", "3,000 steps")
+    assert (str(COMMON), COMMON.words) == ("2s", "2 s")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cplex", "no method 'cplex', only auto, anneal"),
+        ("lkh:many", "a number of steps .* or of seconds .* not 'many'"),
+        ("lkh:0", "must be positive"),
+        ("lkh:-1s", "must be positive"),
+        ("lkh:nans", "must be positive"),
+        ("lkh:infs", "must be positive"),
+        ("lkh@random", "lkh uses no policy"),
+        ("anneal@random", "anneal uses no policy"),
+        (":5", "NAME"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Entry.parse(text, COMMON)
+
+
+def test_a_policy_that_stands_in_is_named() -> None:
+    """As long as no trained checkpoint is shipped, the hand-made operators take its place."""
+    instance = generate(3, seed=1)[0]
+    found = contender(Entry("n2s", COMMON), instance)
+    assert (found.label, found.stand_in) == ("n2s@epsilon-greedy", True)
+    assert found.peer.options == {"method": "n2s", "checkpoint": "epsilon-greedy"}
+    named = contender(Entry("n2s", COMMON, "random"), instance)
+    assert (named.label, named.policy, named.stand_in) == ("n2s@random", "random", False)
+    with pytest.raises(InputError, match="no checkpoint 'nobody'"):
+        contender(Entry("n2s", COMMON, "nobody"), instance)
+
+
+def test_others_need_no_policy() -> None:
+    instance = generate(3, seed=1)[0]
+    assert contender(Entry("anneal", COMMON), instance).label == "anneal"
+    assert contender(Entry("lkh", COMMON), instance).peer is PEERS["lkh"]
