@@ -134,6 +134,14 @@ def test_what_cannot_be_compared_is_in_tables_of_its_own() -> None:
     assert len(tables(records, {})) == 4
 
 
+def test_a_policy_that_was_trained_again_counts_once() -> None:
+    records = [
+        record("x", "n2s", policy="pdtsp-7 old", cost=9.0, seconds=1.0),
+        record("x", "n2s", policy="pdtsp-7 new", cost=8.0, seconds=1.0),
+    ]
+    assert row(markdown(tables(records, {})), "n2s")[3] == "8"
+
+
 def test_a_policy_that_stands_in_is_said_once() -> None:
     records = [
         record(str(size), "n2s@random", nodes=size, stand_in=True, policy="random", cost=1.0)

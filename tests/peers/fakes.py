@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from n2s.peers.base import Answer, PeerUnable, Task
-from n2s.problem import Variant
+from n2s.problem import Variant, evaluate_nodes
 
 PIDS = "N2S_FAKE_PIDS"
 """Names a file in which a fake leaves the ids of its processes."""
@@ -104,6 +104,15 @@ def on_one_core(task: Task) -> Answer:
     if len(os.sched_getaffinity(0)) != task.cores:
         raise ValueError(f"{len(os.sched_getaffinity(0))} cores")
     return honest(task)
+
+
+def exact(task: Task) -> Answer:
+    """Serves one request after the other, and tells all that can be told."""
+    instance = task.instance()
+    nodes = [0, *(node for pair in range(1, instance.n + 1) for node in (pair, pair + instance.n))]
+    cost = evaluate_nodes(instance, nodes).cost
+    history = [(0, 0.5, 12.0), (7, 0.75, cost)]
+    return Answer(nodes, cost, 7, 3.5, history, f"{task.options['greeting']} {instance.name}")
 
 
 NO_LIFO = {Variant.LIFO: "it has no stack"}

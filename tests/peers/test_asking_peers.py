@@ -12,7 +12,7 @@ import pytest
 
 from n2s.errors import InputError
 from n2s.peers import PEERS, Peer, PeerFailed, PeerMissing, PeerUnable, find, solve
-from n2s.peers.base import Answer, Task, scaled
+from n2s.peers.base import Answer, PeerCancelled, Task, scaled
 from n2s.problem import Instance, Metric, Rounding, Variant, generate
 from peers import fakes
 
@@ -132,6 +132,34 @@ def test_what_a_peer_cannot_do_is_said_without_asking_it(tiny: Instance) -> None
         solve(tight, fake(fakes.honest), seconds=1)
 
 
+def test_a_wall_clock_counts_from_the_start_of_the_process(tmp_path: Path) -> None:
+    task = Task(Variant.PDTSP, 1.0, None, None, None, None, 3, 1, tmp_path, wall=10.0)
+    task.save()
+    left = Task.load(tmp_path, time.monotonic() - 4).seconds
+    assert left == pytest.approx(6, abs=0.5)
+    assert Task.load(tmp_path, time.monotonic() - 11).seconds == 0.001
+
+
+def test_an_exact_peer_gets_the_instance_itself(tiny: Instance) -> None:
+    tight = Instance(coordinates=tiny.coordinates, capacity=1, name="tight")
+    peer = fake(fakes.exact, exact=True, options={"greeting": "hello"})
+    found = solve(tight, peer, wall=10)
+    assert found.route == [0, 1, 4, 2, 5, 3, 6, 0]
+    assert (found.steps, found.pace, found.checkpoint) == (7, 3.5, "hello tight")
+    assert found.history == ((0, 0.5, 12.0), (7, 0.75, found.cost))
+
+
+def test_a_peer_can_be_cancelled(
+    tiny: Instance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids = tmp_path / "pids"
+    monkeypatch.setenv(fakes.PIDS, str(pids))
+    with pytest.raises(PeerCancelled, match="nobody waits"):
+        solve(tiny, fake(fakes.hang), seconds=1, cancelled=pids.exists)
+    for pid in map(int, pids.read_text().split()):
+        assert gone(pid)
+
+
 def test_odd_budgets_are_refused(tiny: Instance) -> None:
     peer = fake(fakes.honest, takes_trials=True)
     with pytest.raises(InputError, match="seconds or trials"):
@@ -140,6 +168,8 @@ def test_odd_budgets_are_refused(tiny: Instance) -> None:
         solve(tiny, peer, trials=5)
     with pytest.raises(InputError, match="seconds must be positive"):
         solve(tiny, peer, seconds=0)
+    with pytest.raises(InputError, match="of its search or of its process, not both"):
+        solve(tiny, peer, seconds=1, wall=1)
     with pytest.raises(InputError, match="number of cores"):
         solve(tiny, peer, seconds=1, cores=10_000)
     with pytest.raises(InputError, match="no peer 'cplex', only lkh, hgs"):

@@ -43,7 +43,13 @@ class BestKnown:
         try:
             content: Any = json.loads(self.path.read_bytes())
             return {
-                key: Best(**{**entry, "nodes": tuple(entry["nodes"])})
+                key: Best(
+                    **{
+                        **entry,
+                        "cost": float(entry["cost"]),
+                        "nodes": tuple(map(int, entry["nodes"])),
+                    }
+                )
                 for key, entry in content.items()
             }
         except OSError as error:
@@ -81,7 +87,7 @@ class BestKnown:
             size = case.instance.size
             verdict = (
                 evaluate_nodes(case.instance, entry.nodes)
-                if all(0 <= node < size for node in entry.nodes)
+                if entry.nodes and all(0 <= node < size for node in entry.nodes)
                 else None
             )
             if verdict is None or not verdict.feasible:

@@ -23,8 +23,8 @@ def tables_of(folder: Path, best_known: Path | None = None) -> list[Table]:
 def report_of(
     folder: Path,
     references: Sequence[str] = (),
-    best_known: Path | None = None,
     default: Sequence[str] = (),
+    best_known: Path | None = None,
 ) -> str:
     """The whole report of a folder as Markdown."""
     notes = folder / NOTES

@@ -20,8 +20,8 @@ class Rows:
 
     found: tuple[str, ...]
     """Names of policies."""
-    missing: tuple[str, ...]
-    """A sentence for each row that has none."""
+    missing: str
+    """A sentence on the rows that have none; empty if all have one."""
 
 
 def decoders(variant: Variant, size: int) -> Rows:
@@ -64,8 +64,9 @@ def _rows(
         fitting: list[NamedPolicy] = [named for named in usable if fits(named.policy.config)]
         found += [named.name for named in fitting]
         if not fitting:
-            missing.append(
-                f"There is no checkpoint with {what} for {variant} at {size} nodes yet: "
-                "its row is missing."
-            )
-    return Rows(tuple(found), tuple(missing))
+            missing.append(what)
+    sentence = (
+        f"Rows are missing until there are checkpoints for {variant} trained at {size} nodes with "
+        f"{'; '.join(missing)}."
+    )
+    return Rows(tuple(found), sentence if missing else "")

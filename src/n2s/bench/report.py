@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
 
@@ -129,7 +129,8 @@ def instance_of(record: Record) -> str:
 
 def tables(records: Iterable[Record], best: Mapping[str, Best]) -> list[Table]:
     """The tables of a run folder, in the order in which they were begun."""
-    records = list(records)
+    # Of a policy that was trained again, what it found before does not count any more.
+    records = list({replace(record, policy="").key: record for record in records}.values())
     known = {fingerprint: entry.cost for fingerprint, entry in best.items()}
     for record in records:
         if record.cost is not None:

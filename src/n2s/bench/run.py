@@ -41,7 +41,7 @@ class Settings:
     limit: float | None = None
     """Wall-clock seconds after which a run is ended; default: its seconds and a minute, or an hour."""
     best_known: Path | None = None
-    """A file of best routes to share; default one in the folder."""
+    """A file of best routes to share with other folders, beside the one that each has."""
     command: str = ""
 
     def slots(self) -> list[list[int]]:
@@ -81,7 +81,8 @@ def run(
     slots: SimpleQueue[list[int]] = SimpleQueue()
     for slot in settings.slots():
         slots.put(slot)
-    best = BestKnown(settings.best_known or settings.folder / BEST)
+    own = BestKnown(settings.folder / BEST)
+    best = BestKnown(settings.best_known) if settings.best_known else own
     with Log(settings.folder) as log:
         best.verify(plan.cases)
         best.improve(_published(plan))
@@ -104,6 +105,10 @@ def run(
             except BaseException:
                 interrupt.asked = True  # or the pool would make all other runs before it lets go
                 raise
+        shared = best.read()
+        own.improve(
+            {c.fingerprint: shared[c.fingerprint] for c in plan.cases if c.fingerprint in shared}
+        )
     return Outcome(made, interrupt.asked)
 
 

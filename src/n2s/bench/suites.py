@@ -159,7 +159,7 @@ def _ablation(wish: Wish) -> Plan:
             ):
                 if table.startswith("encoders") and variant is not Variant.PDTSP:
                     continue  # the paper has these for PDTSP only
-                notes += rows.missing
+                notes += [rows.missing] if rows.missing else []
                 default = [f"{Method.N2S}:{STEPS[-1]}@{name}" for name in rows.found]
                 if default:
                     cases = wish.generated(size, variant, PAPER_COUNT)

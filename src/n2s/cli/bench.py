@@ -57,7 +57,7 @@ def bench(
         typer.Option(help="What to compare with: a method, or who published costs (sol, B2)."),
     ] = None,
     best_known: Annotated[
-        Path | None, typer.Option(help="A file of best routes to share; default: RUN/best.json.")
+        Path | None, typer.Option(help="A file of best routes to share with other runs.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -103,7 +103,7 @@ def bench(
         again = "the same command" if out else f"the same command with --out {target}"
         typer.echo(f"n2s: interrupted; {again} goes on", err=True)
         raise typer.Exit(INTERRUPTED)
-    text = report_of(target, list_of(reference), best_known, planned.references)
+    text = report_of(target, list_of(reference), planned.references)
     typer.echo(text, nl=False)
 
 

@@ -32,7 +32,7 @@ def report(
     """Print the tables of a benchmark as Markdown."""
     from n2s.bench.folder import report_of, tables_of
 
-    text = report_of(run, list_of(reference), best_known)
+    text = report_of(run, list_of(reference), best_known=best_known)
     if output is not None:
         store(output, text.encode())
     if plot:
