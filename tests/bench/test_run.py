@@ -25,6 +25,7 @@ from n2s.problem import Instance, Variant, generate
 from n2s.search.interrupt import Interrupt
 from n2s.search.tick import Tick
 from peers import fakes
+from peers.test_asking_peers import gone
 
 FAKES = {
     "honest": fakes.honest,
@@ -119,7 +120,7 @@ def test_the_seconds_of_a_run_count_its_start_up(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     bench(folder, "anneal", steps=None, seconds=1.5)
     (record,) = read_records(folder)
-    assert 1.4 < (record.seconds or 0.0) < 6.0
+    assert 1.4 < (record.seconds or 0.0) < 20.0  # a busy machine starts processes slowly
 
 
 def test_the_pace_is_that_of_the_search_alone() -> None:
@@ -165,11 +166,10 @@ def test_an_interrupt_ends_what_runs_and_leaves_no_record(tmp_path: Path) -> Non
         plan(Suite.UNIFORM, wish), Settings(tmp_path / "run"), lambda line: None, interrupt
     )
     assert outcome == (1, True)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 120  # of the 600 that the fake sleeps
     assert list(by_method(tmp_path / "run")) == ["honest"]
-    for pid in (tmp_path / "pids").read_text().split():
-        stat = Path(f"/proc/{pid}/stat")
-        assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    for pid in map(int, (tmp_path / "pids").read_text().split()):
+        assert gone(pid)
 
 
 def test_a_fault_of_ours_ends_the_bench_at_once(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def bench(
     ],
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Of benchmark files: files and generalization."),
+        typer.Argument(metavar="DIR", help="Of benchmark files: files and generalization."),
     ] = None,
     nodes: Annotated[
         list[str] | None, typer.Option(help="Nodes of generated instances: 51, or 21,51,101.")
@@ -37,7 +37,7 @@ def bench(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME[:BUDGET][@POLICY],...: our methods and peers, as auto,lkh:10000,anneal:2s."
+            help="NAME:BUDGET@POLICY, the last two optional: auto,lkh:10000,anneal:2s,n2s@random."
         ),
     ] = None,
     seconds: Annotated[
