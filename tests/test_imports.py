@@ -21,9 +21,11 @@ ORDER = [
     "report",
     "model",
     "local",
+    "native",
     "search",
     "peers",
     "train",
+    "evolve",
     "bench",
     "cli",
 ]

@@ -105,7 +105,7 @@ def _log_add(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw_log(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight, total):  # type: ignore[no-untyped-def]
+def draw_gaps_log(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight, total):  # type: ignore[no-untyped-def]
     """The same draw in the logarithm: for temperatures at which plain weights under- or overflow."""
     gaps = len(a)
     for label in range(len(total)):
@@ -163,7 +163,7 @@ def draw_gaps(pickup_label, delivery_label, a, b, c, temperature, u, v, weight, 
     inverse_t = 1.0 / max(temperature, COLDEST)
     j, k = _draw(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight, total)
     if j < 0:
-        j, k = _draw_log(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight, total)
+        j, k = draw_gaps_log(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight, total)
     return j, k
 
 

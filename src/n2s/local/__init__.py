@@ -1,8 +1,21 @@
 """The native search: ruin and recreate under annealing, and a small population of good tours."""
 
+from n2s.local.chain import Chain, ChainMaker, Outset
 from n2s.local.evolve import Watch, search
 from n2s.local.guide import Guide
-from n2s.local.landscape import Landscape, landscape_of
+from n2s.local.landscape import Landscape, ShortTours, landscape_of
 from n2s.local.plan import Plan, Settings
 
-__all__ = ["Guide", "Landscape", "Plan", "Settings", "Watch", "landscape_of", "search"]
+__all__ = [
+    "Chain",
+    "ChainMaker",
+    "Guide",
+    "Landscape",
+    "Outset",
+    "Plan",
+    "Settings",
+    "ShortTours",
+    "Watch",
+    "landscape_of",
+    "search",
+]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from n2s.local.chain import ChainMaker, Outset, annealed
 from n2s.local.landscape import Landscape
 from n2s.local.plan import Settings, make_plan, settings_of
-from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
 CHUNK_SECONDS = 0.01
@@ -75,10 +75,7 @@ class _Board:
 class _Job:
     """One annealing of one tour."""
 
-    tour: IntArray
-    seed: int
-    hot: float
-    cold: float
+    outset: Outset
     iterations: int | None
     """By which it must be cold, unless only the clock counts."""
     seconds: float | None
@@ -91,34 +88,38 @@ def search(
     generator: np.random.Generator,
     threads: int = 1,
     initial: IntArray | None = None,
+    melt: bool = False,
     settings: Settings | None = None,
+    make: ChainMaker | None = None,
 ) -> tuple[float, IntArray, int]:
     """(cost, tour, iterations): the best tour found until the watch says stop.
 
     With a step limit and no clock the result depends on the generator and the number of threads alone:
-    tours are annealed in rounds of one a thread, and enter the population in order.
+    tours are annealed in rounds of one a thread, and enter the population in order. A tour to begin with
+    (``initial``) is taken for a good one unless it is to ``melt``. Chains are those of ``make``, by
+    default annealed ones.
     """
     settings = settings or settings_of(land.variant)
+    make = make or annealed(settings)
     board = _Board(watch)
     start = land.start(generator) if initial is None else initial
     edge = land.cost(start if initial is None else land.start(generator)) / land.size
     scale = edge if edge > 0 else 1.0
-    hot, warm, cold = (scale * factor for factor in (settings.hot, settings.warm, settings.cold))
     best = _Tour(land.cost(start), start.copy())
     if board.tell(0, best.cost):
         return best.cost, best.tour, board.done
-    rate = _rate(land, start, cold, settings) if watch.deadline is not None else math.inf
+    rate = _rate(land, make, start, scale) if watch.deadline is not None else math.inf
     plan = make_plan(settings, land.n, _budget(land, watch, rate, threads), threads)
 
     def run(job: _Job) -> _Tour:
-        return _anneal(land, job, board, settings, rate)
+        return _anneal(land, make, job, board, rate)
 
-    def job(tour: IntArray, temperature: float, iterations: int, share: int | None) -> _Job:
+    def job(tour: IntArray, warm: bool, iterations: int, share: int | None) -> _Job:
         seconds = None if watch.deadline is None else iterations / rate
         limit = iterations if share is None else min(iterations, share)
-        seed = int(generator.integers(2**63))
+        outset = Outset(tour, int(generator.integers(2**63)), scale, warm, limit)
         by_clock = seconds is not None and share is None
-        return _Job(tour, seed, temperature, cold, None if by_clock else limit, seconds)
+        return _Job(outset, None if by_clock else limit, seconds)
 
     population: list[_Tour] = []
     begun = 0
@@ -128,14 +129,14 @@ def search(
             for share in _shares(watch.steps, board.done, threads):
                 if begun < plan.population:
                     if begun == 0:
-                        first = job(start, hot if initial is None else warm, plan.first, share)
+                        first = job(start, initial is not None and not melt, plan.first, share)
                     else:
-                        first = job(land.start(generator), hot, plan.first, share)
+                        first = job(land.start(generator), False, plan.first, share)
                     jobs.append(first)
                     begun += 1
                 else:
                     tour = _offspring(land, population, settings, generator)
-                    jobs.append(job(tour, warm, plan.child, share))
+                    jobs.append(job(tour, True, plan.child, share))
             found = list(map(run, jobs)) if threads == 1 else list(pool.map(run, jobs))
             # In the order of the jobs, whichever was ready first.
             for one in found:
@@ -164,38 +165,24 @@ def _budget(land: Landscape, watch: Watch, rate: float, threads: int) -> float:
     return OPEN_ENDED * land.n if budget == math.inf else budget
 
 
-def _rate(land: Landscape, tour: IntArray, temperature: float, settings: Settings) -> float:
+def _rate(land: Landscape, make: ChainMaker, tour: IntArray, scale: float) -> float:
     """Iterations a second, from a few."""
-    state = np.zeros(1, np.uint64)
-    cost = land.cost(tour)
-    land.child(
-        tour, tour, np.random.default_rng(0)
-    )  # loaded now, not when a plan counts on the time
+    # Loaded now, not when a plan counts on the time.
+    land.child(tour, tour, np.random.default_rng(0))
+    chain = make(land, Outset(tour, 0, scale, True, TRIALS * TRIAL))
     least = math.inf
     # The fastest counts: the first may load the kernel, others may be interrupted.
     for _ in range(TRIALS):
         began = time.monotonic()
-        land.anneal(
-            tour.copy(),
-            tour.copy(),
-            np.array([cost, cost]),
-            state,
-            TRIAL,
-            temperature,
-            1.0,
-            settings,
-        )
+        chain.advance(TRIAL, 1.0, 1.0)
         least = min(least, time.monotonic() - began)
     return TRIAL / max(least, 1e-6)
 
 
-def _anneal(land: Landscape, job: _Job, board: _Board, settings: Settings, rate: float) -> _Tour:
-    """Cool one tour down, in chunks between which the board is told."""
-    tour, best_tour = job.tour.copy(), job.tour.copy()
-    cost = land.cost(tour)
-    costs: FloatArray = np.array([cost, cost])
-    state = np.array([job.seed], np.uint64)
+def _anneal(land: Landscape, make: ChainMaker, job: _Job, board: _Board, rate: float) -> _Tour:
+    """Run one chain to its end, in chunks between which the board is told."""
     began = time.monotonic()
+    chain = make(land, job.outset)
     seconds = math.inf if job.seconds is None else job.seconds
     if board.watch.deadline is not None:
         seconds = min(seconds, board.watch.deadline - began)
@@ -205,14 +192,12 @@ def _anneal(land: Landscape, job: _Job, board: _Board, settings: Settings, rate:
     while seconds > 0 and passed < 1:  # one chunk at least, if there is time at all
         count = int(min(chunk, most - done))
         span = max(count / most, count / (rate * seconds))
-        temperature = job.hot * (job.cold / job.hot) ** passed
-        cooling = (job.cold / job.hot) ** (min(span, 1 - passed) / count)
-        land.anneal(tour, best_tour, costs, state, count, temperature, cooling, settings)
+        chain.advance(count, passed, min(passed + span, 1.0))
         done += count
-        if board.tell(count, float(costs[1])):
+        if board.tell(count, chain.best):
             break
         passed = max(done / most, (time.monotonic() - began) / seconds)
-    return _Tour(float(costs[1]), best_tour)
+    return _Tour(chain.best, chain.best_tour)
 
 
 def _offspring(

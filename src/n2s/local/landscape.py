@@ -162,9 +162,11 @@ class LongTours(Landscape):
         )
 
 
-def landscape_of(instance: Instance, guide: Guide | None = None) -> Landscape:
-    """The landscape of an instance; a guide needs one whose tours are short."""
-    if instance.size < LONG:
+def landscape_of(instance: Instance, guide: Guide | None = None, dense: bool = False) -> Landscape:
+    """The landscape of an instance; a guide needs one whose tours are short, who asks for a ``dense``
+    one gets it as long as a matrix can be kept.
+    """
+    if instance.size < LONG or (dense and instance.size <= MOST_MATRIX):
         return ShortTours(instance, guide or Guide())
     if guide is not None:
         raise InputError(f"a guide needs fewer than {LONG} nodes, not {instance.size}")

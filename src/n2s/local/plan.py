@@ -32,6 +32,8 @@ class Settings:
     """How often strings, stretches and similar requests are taken out, relative to each other."""
     orders: int = 4
     """Orders of recreation in use: 1 is random only, 4 all of them."""
+    alone: float = 0.85
+    """Share of the budget for first tours where there is only one a thread; children get the rest."""
     blocks: int = 0
     """Block moves before each iteration (LIFO only)."""
 
@@ -54,16 +56,12 @@ class Plan:
     child: int
 
 
-LONG = 0.85
-"""Share of the budget for first tours where there is only one a thread."""
-
-
 def make_plan(settings: Settings, n: int, budget: float, threads: int) -> Plan:
     """Divide a budget of iterations: many short first tours if it allows for them, else one a thread."""
     first = settings.first * n
     population = min(int(settings.share * budget / first), settings.population)
     if population < max(3, threads):
-        length = max(1, int(LONG * budget / threads))
+        length = max(1, int(settings.alone * budget / threads))
         return Plan(threads, length, max(1, min(settings.child * n, length // 8)))
     return Plan(
         population,

@@ -21,7 +21,12 @@ PANELS = (
     ("reinsertion_entropy", "entropy, reinsertion"),
     ("policy_norm", "gradient norm, policy"),
     ("transitions_per_second", "transitions per second"),
+    ("cost_in_edges", "cost in mean edges"),
+    ("spread", "spread of the candidates"),
+    ("norm", "norm of the parameters"),
+    ("steps_per_second", "steps per second"),
 )
+"""Of training by gradients, then of evolution; what no line holds is left out."""
 LOGARITHMIC = {"value_loss", "kl", "policy_norm"}
 POINTS = 200  # of a curve: longer ones are averaged down to this
 
@@ -35,13 +40,14 @@ def training_figure(lines: Sequence[Mapping[str, Any]], title: str = "") -> Figu
     checks = [line for line in lines if line["kind"] == "validation"]
     if not updates and not checks:
         raise InputError("the run has no metrics yet")
-    rows = 1 + (len(PANELS) + 1) // 2
+    panels = [panel for panel in PANELS if any(panel[0] in line for line in updates)]
+    rows = 1 + (len(panels) + 1) // 2
     figure = Figure(figsize=(9.0, 1.2 + 1.9 * rows), layout="constrained")
     if title:
         figure.suptitle(title)
     grid = figure.add_gridspec(rows, 2, height_ratios=[1.6] + [1.0] * (rows - 1))
     _draw_validation(figure.add_subplot(grid[0, :]), checks)
-    for index, (name, label) in enumerate(PANELS):
+    for index, (name, label) in enumerate(panels):
         axes = figure.add_subplot(grid[1 + index // 2, index % 2])
         _draw_curve(axes, updates, name)
         axes.set_ylabel(label, fontsize=8)
@@ -50,20 +56,22 @@ def training_figure(lines: Sequence[Mapping[str, Any]], title: str = "") -> Figu
 
 
 def _draw_validation(axes: Axes, checks: Sequence[Mapping[str, Any]]) -> None:
-    sizes = sorted({int(key[4:]) for line in checks for key in line if key.startswith("gap_")})
-    for size in sizes:
-        held = [line for line in checks if f"gap_{size}" in line]
+    keys = {key for line in checks for key in line if key.startswith("gap_")}
+    curves = sorted(tuple(map(int, key.split("_")[1:])) for key in keys)
+    for size, *steps in curves:
+        name = "_".join(map(str, ("gap", size, *steps)))
+        held = [line for line in checks if name in line]
         axes.plot(
             [line["transitions"] for line in held],
-            [100 * line[f"gap_{size}"] for line in held],
+            [100 * line[name] for line in held],
             marker=".",
-            label=f"N = {size}",
+            label=f"N = {size}" + "".join(f", {count} steps" for count in steps),
         )
     axes.set_ylabel("validation gap in %")
     axes.set_xlabel("transitions")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    if sizes:
+    if curves:
         axes.legend()
 
 

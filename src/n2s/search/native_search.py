@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from n2s.local import Watch, landscape_of, search
-from n2s.problem import Instance
+from n2s.errors import InputError
+from n2s.local import ChainMaker, Settings, Watch, landscape_of, search
+from n2s.native import NativePolicy, load, native_chains, native_settings, shipped
+from n2s.problem import Instance, Variant, random_tour
 from n2s.problem.instance import IntArray
 from n2s.search.interrupt import Interrupt
-from n2s.search.options import Method, Options
+from n2s.search.options import Method, Options, Start
 from n2s.search.result import HistoryPoint, Solution, verified
 from n2s.search.stop import AnyOf, Seconds, Standing, Steps
 from n2s.search.tick import Tick
@@ -52,10 +54,24 @@ def search_natively(
         deadline=started + min(limits) if limits else None,
     )
     generator = np.random.default_rng(options.seed)
-    cost, tour, done = search(landscape_of(instance), watch, generator, options.cores, warm)
+    make: ChainMaker | None = None
+    settings: Settings | None = None
+    checkpoint = ""
+    melt = False
+    if options.method is Method.NATIVE:
+        policy = native_policy(options.checkpoint, instance.variant)
+        make, settings = native_chains(policy), native_settings(instance.variant)
+        checkpoint = f"native {policy.sha256[:12]}"
+        if warm is None and options.start is Start.RANDOM:
+            warm, melt = random_tour(instance.n, instance.variant, generator), True
+    land = landscape_of(instance, dense=make is not None)
+    cost, tour, done = search(
+        land, watch, generator, options.cores, warm, melt=melt, settings=settings, make=make
+    )
     return Solution(
         verified(instance, tour.tolist(), cost),
-        method=Method.ANNEAL.value,
+        method=(Method.NATIVE if make else Method.ANNEAL).value,
+        checkpoint=checkpoint,
         seed=options.seed,
         steps=done,
         seconds=time.monotonic() - started,
@@ -63,3 +79,15 @@ def search_natively(
         or "time",  # which may have come between the rule's look at the clock and the search's
         history=tuple(history),
     )
+
+
+def native_policy(name: object, variant: Variant) -> NativePolicy:
+    """The policy of a file, or the shipped one."""
+    if name is None:
+        return shipped(variant)
+    policy = load(str(name))
+    if policy.variant is not variant:
+        raise InputError(
+            f"the policy is for {policy.variant}, the instance is {variant}", str(name)
+        )
+    return policy

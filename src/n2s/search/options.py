@@ -23,6 +23,8 @@ class Method(StrEnum):
     """What is best for size, variant and budget by measurement (docs/solver.md)."""
     ANNEAL = "anneal"
     """The native search alone: ruin and recreate under annealing."""
+    NATIVE = "native"
+    """The native search with steps decided by the native policy (docs/native.md)."""
     N2S = "n2s"
     """One tour, steps sampled from the policy."""
     N2S_A = "n2s-a"
@@ -30,8 +32,19 @@ class Method(StrEnum):
 
     @property
     def neural(self) -> bool:
-        """Whether a policy makes the steps."""
-        return self in (Method.N2S, Method.N2S_A)
+        """Whether a network makes the steps."""
+        return self in NETWORKS
+
+
+NETWORKS = (Method.N2S, Method.N2S_A)
+BELONGS = {
+    "augments": NETWORKS,
+    "clip": NETWORKS,
+    "checkpoint": (*NETWORKS, Method.NATIVE),
+    "start": (*NETWORKS, Method.NATIVE),
+    "threads": (Method.AUTO, Method.ANNEAL, Method.NATIVE),
+}
+"""The methods that an option means something to."""
 
 
 class Start(StrEnum):
@@ -71,14 +84,10 @@ class Options:
             raise InputError(f"the clip must be positive, not {self.clip}")
         if self.threads is not None and self.threads < 1:
             raise InputError(f"the number of threads must be at least 1, not {self.threads}")
-        if not self.method.neural:
-            for name in ("augments", "checkpoint", "start", "clip"):
-                if getattr(self, name) is not None:
-                    raise InputError(
-                        f"{name} belongs to the methods n2s and n2s-a, not to {self.method}"
-                    )
-        elif self.threads is not None:
-            raise InputError(f"threads belong to the methods auto and anneal, not to {self.method}")
+        for name, methods in BELONGS.items():
+            if getattr(self, name) is not None and self.method not in methods:
+                listed = f"{', '.join(methods[:-1])} and {methods[-1]}"
+                raise InputError(f"{name} belongs to the methods {listed}, not to {self.method}")
 
     def copies(self, size: int) -> int:
         """Tours searched for one instance of N nodes."""

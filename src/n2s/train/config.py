@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from enum import StrEnum
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from n2s.errors import InputError, located, quoted
+from n2s.errors import InputError, quoted
 from n2s.model.config import Operator, PolicyConfig, config_from
 from n2s.problem import Variant
 from n2s.problem.generate import Distribution
+from n2s.train.preset import positive, read_config, section
 
 LARGEST = 1e30
 """Of rates and bounds: with room for what single precision makes of them."""
@@ -34,7 +33,7 @@ class Data:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        _positive(self.sizes, "data.sizes")
+        positive(self.sizes, "data.sizes")
         for size in self.sizes:
             if size < 3 or size % 2 == 0:
                 raise InputError(f"data.sizes must be odd numbers from 3 on, not {size}")
@@ -46,7 +45,7 @@ class Data:
                 raise InputError(
                     f"data.{name} has {len(values)} entries, data.sizes {len(self.sizes)}"
                 )
-            _positive(values, f"data.{name}")
+            positive(values, f"data.{name}")
         if min(self.since) != 1:
             raise InputError("data.since must let some size begin in epoch 1")
         if not 0 <= self.seed < 2**63:
@@ -85,7 +84,7 @@ class PPO:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batches", "steps", "n_step", "updates"):
-            _positive((getattr(self, name),), f"ppo.{name}")
+            positive((getattr(self, name),), f"ppo.{name}")
         for name in ("policy_rate", "critic_rate", "decay", "max_norm", "most_kl", "ratio_clip"):
             if not 0 < getattr(self, name) < LARGEST:
                 raise InputError(
@@ -121,7 +120,7 @@ class Starts:
             raise InputError("the shares of starts (random, policy, annealed) must add up to 1")
         if not 0 < self.divisor < math.inf:
             raise InputError(f"starts.divisor must be positive, not {self.divisor}")
-        _positive((self.sweeps,), "starts.sweeps")
+        positive((self.sweeps,), "starts.sweeps")
 
     def improvement(self, epoch: int) -> int:
         """Steps of the policy before training steps begin."""
@@ -143,7 +142,7 @@ class Validation:
 
     def __post_init__(self) -> None:
         for name in ("count", "steps", "every"):
-            _positive((getattr(self, name),), f"validation.{name}")
+            positive((getattr(self, name),), f"validation.{name}")
         for size in self.sizes:
             if size < 3 or size % 2 == 0:
                 raise InputError(f"validation.sizes must be odd numbers from 3 on, not {size}")
@@ -164,8 +163,8 @@ class Run:
     """Transitions that go through the network at once; gradients add up over the parts."""
 
     def __post_init__(self) -> None:
-        _positive((self.log_every,), "run.log_every")
-        _positive((self.part,), "run.part")
+        positive((self.log_every,), "run.log_every")
+        positive((self.part,), "run.part")
         if not 0 <= self.checkpoint_minutes < math.inf:
             raise InputError(
                 f"run.checkpoint_minutes must be a number of minutes, not {self.checkpoint_minutes}"
@@ -207,84 +206,12 @@ def config_of(table: Mapping[str, object]) -> TrainConfig:
             )
         if not isinstance(values, Mapping):
             raise InputError(f"{name} must be a section, not {quoted(values)}")
-        parts[name] = config_from(values) if name == "policy" else _section(name, values)
+        parts[name] = (
+            config_from(values) if name == "policy" else section(SECTIONS[name], name, values)
+        )
     return TrainConfig(**parts)
 
 
 def read_preset(path: str | Path, changes: Sequence[str] = ()) -> TrainConfig:
     """A preset file with ``section.key=value`` changes on top, values as in TOML."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text", str(path)) from error
-    with located(str(path)):
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"is not TOML ({error})") from None
-        config_of(table)  # what is wrong in the file is the file's, not that of a change
-    for change in changes:
-        _change(table, change)
-    return config_of(table)
-
-
-def _change(table: dict[str, Any], change: str) -> None:
-    """Enter one ``section.key=value``."""
-    name, equals, text = change.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not equals or not dot or not key:
-        raise InputError(f"a change is written section.key=value, not {quoted(change)}")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text.strip()  # a bare word is a string
-    table.setdefault(section, {})[key] = value
-
-
-def _section(name: str, values: Mapping[str, object]) -> object:
-    kind = SECTIONS[name]
-    known = {entry.name: entry for entry in fields(kind)}
-    converted = {}
-    for key, value in values.items():
-        if key not in known:
-            raise InputError(
-                f"there is no key {quoted(f'{name}.{key}')} (there are {', '.join(known)})"
-            )
-        converted[key] = _converted(f"{name}.{key}", str(known[key].type), value)
-    return kind(**converted)
-
-
-_ENUMS: dict[str, type[StrEnum]] = {"Variant": Variant, "Distribution": Distribution}
-
-
-def _converted(name: str, kind: str, value: object) -> object:
-    """A value of the kind that a field declares, or an error that names it."""
-    if kind in _ENUMS:
-        choices = _ENUMS[kind]
-        if isinstance(value, str) and value in list(choices):
-            return choices(value)
-        raise InputError(f"{name} is {quoted(value)}, not one of {', '.join(choices)}")
-    if kind == "bool" and isinstance(value, bool):
-        return value
-    if kind == "int" and type(value) is int:
-        return value
-    if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if kind == "tuple[int, ...]":
-        entries = value if isinstance(value, list | tuple) else [value]
-        if all(type(entry) is int for entry in entries):
-            return tuple(entries)
-    wanted = {
-        "bool": "true or false",
-        "int": "a whole number",
-        "float": "a number",
-        "tuple[int, ...]": "a whole number or a list of them",
-    }[kind]
-    raise InputError(f"{name} must be {wanted}, not {quoted(value)}")
-
-
-def _positive(values: Sequence[int], name: str) -> None:
-    if not values or min(values) < 1:
-        raise InputError(f"{name} must be at least 1, not {', '.join(map(str, values)) or 'empty'}")
+    return read_config(path, changes, config_of)

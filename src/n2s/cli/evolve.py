@@ -1,0 +1,51 @@
+"""``n2s evolve``: train a native policy, or go on with a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+INTERRUPTED = 130
+
+
+def evolve(
+    preset: Annotated[
+        Path | None, typer.Argument(help="A preset file (.toml), as presets/native-*.toml.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the new run.")] = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="A native policy (.json) to begin with.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Folder of a run to go on with.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a key: section.key=value.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Train a native policy by an evolution strategy. Ctrl-C saves the run; --resume goes on with it."""
+    try:
+        from n2s.evolve.run import evolve as run
+    except ModuleNotFoundError as error:
+        if error.name != "cmaes":
+            raise
+        from n2s.errors import InputError
+
+        raise InputError("evolving needs cmaes: pip install 'n2s[evolve]'") from None
+
+    def tell(line: str) -> None:
+        if not quiet:
+            typer.echo(line, err=True)
+
+    stopped = run(
+        *(preset, out),
+        changes=changes or (),
+        start=start,
+        resume=resume,
+        minutes=minutes,
+        tell=tell,
+    )
+    if stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,169 @@
+"""What an evolution is told: frozen dataclasses, read from TOML presets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from n2s.errors import InputError, quoted
+from n2s.problem import Variant
+from n2s.train.preset import positive, read_config, section
+
+
+class Shape(StrEnum):
+    """Where the nodes of a training instance lie, or what its costs are."""
+
+    UNIFORM = "uniform"
+    CLUSTERED = "clustered"
+    MIXED = "mixed"
+    LINE = "line"
+    """Near a straight line, as along a coast."""
+    ROAD = "road"
+    """Places on a street grid with one-way streets and slow ones: an asymmetric matrix."""
+
+
+class Kind(StrEnum):
+    """Of the strategy."""
+
+    CMA = "cma"
+    """CMA-ES with a full covariance matrix, by the library ``cmaes``."""
+    SEPARABLE = "sep-cma"
+    """The same with a diagonal one."""
+    GRADIENT = "gradient"
+    """Antithetic pairs, ranks and Adam."""
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """What candidates are compared on; every generation draws new tasks, the same for all of them."""
+
+    variant: Variant = Variant.PDTSP
+    sizes: tuple[int, ...] = (21, 51, 101)
+    shapes: tuple[Shape, ...] = (Shape.UNIFORM,)
+    """A shape named twice is drawn twice as often."""
+    steps: tuple[int, ...] = (1000, 3000)
+    """Budgets counted in steps, from a random tour."""
+    work: tuple[int, ...] = ()
+    """Budgets counted in time, as requests put back: large removals have to pay for themselves."""
+    count: int = 24
+    """Tasks of a generation, drawn from all sizes, shapes and budgets in turn."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        positive(self.sizes, "tasks.sizes")
+        for size in self.sizes:
+            if size < 3 or size % 2 == 0:
+                raise InputError(f"tasks.sizes must be odd numbers from 3 on, not {size}")
+        if not self.shapes:
+            raise InputError("tasks.shapes must name a shape")
+        positive(self.steps + self.work, "tasks.steps and tasks.work")
+        positive((self.count,), "tasks.count")
+        if not 0 <= self.seed < 2**63:
+            raise InputError(f"tasks.seed must be between 0 and 2**63 - 1, not {self.seed}")
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How candidates are drawn."""
+
+    kind: Kind = Kind.CMA
+    population: int = 32
+    sigma: float = 0.2
+    rate: float = 0.02
+    """Of Adam, for the gradient strategy."""
+    generations: int = 1000
+
+    def __post_init__(self) -> None:
+        positive((self.generations,), "strategy.generations")
+        if self.population < 4 or self.population % 2:
+            raise InputError(
+                f"strategy.population must be an even number from 4 on, not {self.population}"
+            )
+        for name in ("sigma", "rate"):
+            value = getattr(self, name)
+            if not 0 < value <= 10:
+                raise InputError(f"strategy.{name} must be above 0 and at most 10, not {value:g}")
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A fixed set of uniform instances, searched from random tours."""
+
+    sizes: tuple[int, ...] = (21, 51, 101)
+    count: int = 20
+    steps: tuple[int, ...] = (1000, 3000)
+    every: int = 20
+    """Generations between two looks."""
+    reference: int = 2000
+    """Iterations of the annealed search for each request, for the costs that gaps refer to."""
+    seed: int = 987654321
+
+    def __post_init__(self) -> None:
+        for name in ("sizes", "steps"):
+            positive(getattr(self, name), f"validation.{name}")
+        for size in self.sizes:
+            if size < 3 or size % 2 == 0:
+                raise InputError(f"validation.sizes must be odd numbers from 3 on, not {size}")
+        for name in ("count", "every", "reference"):
+            positive((getattr(self, name),), f"validation.{name}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """How the run is kept."""
+
+    threads: int = 0
+    """0: all cores."""
+    checkpoint_minutes: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.threads < 0:
+            raise InputError(f"run.threads must not be negative, not {self.threads}")
+        if not self.checkpoint_minutes > 0:
+            raise InputError(
+                f"run.checkpoint_minutes must be positive, not {self.checkpoint_minutes:g}"
+            )
+
+
+@dataclass(frozen=True)
+class EvolveConfig:
+    """Everything about a run."""
+
+    tasks: Tasks = field(default_factory=Tasks)
+    strategy: Strategy = field(default_factory=Strategy)
+    validation: Validation = field(default_factory=Validation)
+    run: Run = field(default_factory=Run)
+
+    def as_table(self) -> dict[str, Any]:
+        """As TOML or JSON would hold it."""
+        return asdict(self)
+
+
+SECTIONS: dict[str, Any] = {
+    "tasks": Tasks,
+    "strategy": Strategy,
+    "validation": Validation,
+    "run": Run,
+}
+
+
+def config_of(table: Mapping[str, object]) -> EvolveConfig:
+    """A configuration from a table of tables, every key and type checked."""
+    parts: dict[str, Any] = {}
+    for name, values in table.items():
+        if name not in SECTIONS:
+            raise InputError(
+                f"there is no section {quoted(name)} (there are {', '.join(SECTIONS)})"
+            )
+        if not isinstance(values, Mapping):
+            raise InputError(f"{name} must be a section, not {quoted(values)}")
+        parts[name] = section(SECTIONS[name], name, values)
+    return EvolveConfig(**parts)
+
+
+def read_preset(path: str | Path, changes: Sequence[str] = ()) -> EvolveConfig:
+    """A preset file with ``section.key=value`` changes on top, values as in TOML."""
+    return read_config(path, changes, config_of)

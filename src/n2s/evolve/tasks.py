@@ -1,0 +1,71 @@
+"""A task: an instance, a tour to begin with, and a budget. Its loss is what the best tour costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from n2s.evolve.config import Tasks
+from n2s.evolve.problems import draw_instance
+from n2s.local import Landscape, Outset, landscape_of
+from n2s.native import NativeChain, NativePolicy
+from n2s.problem import Instance, random_tour
+from n2s.problem.instance import IntArray
+
+STEP, REQUEST = 0.8, 1.0
+"""What a step costs beside its requests, in the time that putting back one request takes (N = 101)."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One search."""
+
+    land: Landscape
+    start: IntArray
+    scale: float
+    seed: int
+    steps: int = 0
+    """The budget in steps, or 0."""
+    work: int = 0
+    """The budget in requests put back, or 0."""
+
+    def run(self, policy: NativePolicy) -> tuple[float, int]:
+        """(cost of the best tour, steps made)."""
+        expected = self.steps or self.work / (STEP + REQUEST)
+        outset = Outset(self.start, self.seed, self.scale, False, expected)
+        chain = NativeChain(self.land, outset, policy)
+        if self.steps:
+            chain.advance(self.steps, 0.0, 1.0)
+            return chain.best, self.steps
+        return chain.best_after_work(self.work, STEP, REQUEST)
+
+
+def scale_of(land: Landscape, generator: np.random.Generator) -> float:
+    """The mean edge of a greedy tour, as the search takes it."""
+    edge = land.cost(land.start(generator)) / land.size
+    return edge if edge > 0 else 1.0
+
+
+def task_of(
+    instance: Instance, generator: np.random.Generator, steps: int = 0, work: int = 0
+) -> Task:
+    """Search an instance from a random tour if steps count, from a greedy one if time does."""
+    land = landscape_of(instance)
+    scale = scale_of(land, generator)
+    start = random_tour(instance.n, instance.variant, generator) if steps else land.start(generator)
+    return Task(land, start, scale, int(generator.integers(2**63)), steps, work)
+
+
+def draw_tasks(config: Tasks, generation: int) -> list[Task]:
+    """The tasks of a generation: sizes, shapes and budgets each drawn evenly."""
+    generator = np.random.default_rng([config.seed, generation])
+    budgets = [(steps, 0) for steps in config.steps] + [(0, work) for work in config.work]
+    tasks = []
+    for index in range(config.count):
+        steps, work = budgets[(index + generation) % len(budgets)]
+        size = config.sizes[int(generator.integers(len(config.sizes)))]
+        shape = config.shapes[int(generator.integers(len(config.shapes)))]
+        instance = draw_instance(shape, size, config.variant, generator)
+        tasks.append(task_of(instance, generator, steps, work))
+    return tasks

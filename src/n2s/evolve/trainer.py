@@ -1,0 +1,251 @@
+"""The loop: candidates, tasks, losses, a step of the strategy; kept and continued exactly."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from n2s.errors import InputError, located
+from n2s.evolve.config import EvolveConfig, config_of
+from n2s.evolve.strategy import strategy_of
+from n2s.evolve.tasks import Task, draw_tasks, task_of
+from n2s.formats.registry import store
+from n2s.kernels.native_chain import LAYOUT, PARAMETERS
+from n2s.local import Watch, search
+from n2s.native import NativePolicy, save
+from n2s.problem import generate
+from n2s.problem.distance import FloatArray
+from n2s.search.interrupt import Interrupt
+from n2s.train.metrics import MetricsLog
+
+STATE_FILE = "state.json"
+POLICY_FILE = "policy.json"
+FORMAT = 1
+NOTHING = -1
+FIRST_LAYERS = ("removal/features", "removal/views", "removal/bias", "heat/views", "heat/bias")
+"""Where a fresh policy has random weights, so that the layer behind, all zeros, has something to use."""
+LEAST_SPREAD = 1e-4
+"""Relative differences in cost below which a task tells nothing."""
+
+Tell = Callable[[str], None]
+
+
+def fresh(seed: int) -> FloatArray:
+    """Parameters that behave as zeros do and can learn."""
+    generator = np.random.default_rng(seed)
+    parts = [
+        generator.normal(0.0, 0.5, length) if name in FIRST_LAYERS else np.zeros(length)
+        for name, length in LAYOUT.items()
+    ]
+    theta: FloatArray = np.concatenate(parts)
+    if len(theta) != PARAMETERS:
+        raise TypeError("the layout does not add up")
+    return theta
+
+
+def losses_of(costs: FloatArray) -> FloatArray:
+    """(candidates,) from (candidates, tasks): every task counts the same, however hard it is.
+
+    Differences are relative to the mean cost of a task and measured in their own spread, or tasks with
+    small budgets, where differences are large, would drown the others.
+    """
+    relative = costs / costs.mean(0) - 1.0
+    result: FloatArray = (relative / (relative.std(0) + LEAST_SPREAD)).mean(1)
+    return result
+
+
+class Trainer:
+    """A run in a folder: its latest state, its policy, its metrics."""
+
+    def __init__(
+        self,
+        config: EvolveConfig,
+        folder: str | Path,
+        preset: str = "",
+        start: NativePolicy | None = None,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self.config = config
+        self.folder = Path(folder)
+        self.preset = preset
+        if start is not None and start.variant is not config.tasks.variant:
+            raise InputError(
+                f"the policy to begin with is for {start.variant}, the tasks are {config.tasks.variant}"
+            )
+        theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
+        self.strategy = strategy_of(config.strategy, theta)
+        self.generation = 0
+        self.seconds = 0.0
+        self.steps = 0
+        self._begun = state is not None
+        self._references: dict[int, list[float]] = {}
+        if state is not None:
+            self.generation, self.steps = state["generation"], state["steps"]
+            self.seconds = state["seconds"]
+            self._references = {int(size): costs for size, costs in state["references"].items()}
+            self.strategy.recall(state["strategy"])
+        self._checks = self._validation_tasks()
+
+    @classmethod
+    def resume(cls, folder: str | Path) -> Trainer:
+        """The run in a folder, where its last checkpoint stands."""
+        path = Path(folder) / STATE_FILE
+        if not path.exists():
+            raise InputError(
+                "there is no run to resume: the folder holds no " + STATE_FILE, str(folder)
+            )
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            if state["format"] != FORMAT:
+                raise InputError("was written by another version of the trainer", str(path))
+            with located(str(folder)):
+                config = config_of(state["config"])
+            return cls(config, folder, state["preset"], None, state)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"is not a complete state of a run ({error})", str(path)) from None
+
+    @property
+    def policy(self) -> NativePolicy:
+        """The policy where the strategy stands."""
+        record = {
+            "preset": self.preset,
+            "generations": self.generation,
+            "steps": self.steps,
+            "minutes": round(self.seconds / 60, 1),
+            "config": self.config.as_table(),
+        }
+        return NativePolicy(self.config.tasks.variant, self.strategy.mean, record)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all generations are done."""
+        return self.generation >= self.config.strategy.generations
+
+    def run(
+        self,
+        minutes: float | None = None,
+        interrupt: Interrupt | None = None,
+        tell: Tell = lambda _: None,
+    ) -> str:
+        """Evolve until generations or minutes are over or somebody interrupts; says which."""
+        interrupt = interrupt or Interrupt()
+        log = MetricsLog(self.folder, self.generation if self._begun else NOTHING)
+        deadline = time.monotonic() + (math.inf if minutes is None else 60 * minutes)
+        threads = self.config.run.threads or os.cpu_count() or 1
+        saved = time.monotonic()
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                if not self._begun:
+                    self._begin(pool, log, tell)
+                while not self.finished:
+                    if interrupt.asked or time.monotonic() >= deadline:
+                        self._save()
+                        return "interrupted" if interrupt.asked else "time"
+                    self._advance(pool, log, tell)
+                    if time.monotonic() - saved >= 60 * self.config.run.checkpoint_minutes:
+                        self._save()
+                        saved = time.monotonic()
+            self._save()
+            return "generations"
+        finally:
+            log.close()
+
+    def _advance(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
+        """One generation."""
+        began = time.monotonic()
+        variant = self.config.tasks.variant
+        tasks = draw_tasks(self.config.tasks, self.generation)
+        candidates = self.strategy.ask(self._seed())
+        policies = [NativePolicy(variant, theta) for theta in candidates]
+        runs = list(pool.map(lambda p: [task.run(p) for task in tasks], policies))
+        costs = np.array([[cost for cost, _ in run] for run in runs])
+        self.strategy.tell(candidates, losses_of(costs))
+        self.generation += 1
+        made = sum(steps for run in runs for _, steps in run)
+        self.steps += made
+        seconds = time.monotonic() - began
+        self.seconds += seconds
+        values = {
+            "transitions": self.steps,
+            "minutes": self.seconds / 60,
+            "cost_in_edges": float(
+                (costs / [task.scale * task.land.size for task in tasks]).mean()
+            ),
+            "spread": self.strategy.spread,
+            "norm": float(np.linalg.norm(self.strategy.mean)),
+            "steps_per_second": made / seconds,
+        }
+        log.write("train", self.generation, values)
+        if self.generation % self.config.validation.every == 0 or self.finished:
+            self._validate(pool, log, tell)
+
+    def _seed(self) -> int:
+        """Of the candidates of this generation."""
+        generator = np.random.default_rng([self.config.tasks.seed, 2**32, self.generation])
+        return int(generator.integers(2**31))
+
+    # -- validation ------------------------------------------------------------------------------------
+
+    def _validation_tasks(self) -> dict[tuple[int, int], list[Task]]:
+        """By size and budget: the same searches every time."""
+        check = self.config.validation
+        tasks: dict[tuple[int, int], list[Task]] = {}
+        for size in check.sizes:
+            instances = generate(
+                size // 2, check.count, check.seed + size, self.config.tasks.variant
+            )
+            for steps in check.steps:
+                generator = np.random.default_rng([check.seed, size, steps])
+                tasks[size, steps] = [task_of(i, generator, steps) for i in instances]
+        return tasks
+
+    def _begin(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
+        """Before the first generation: reference costs, and what the policy reaches as it is."""
+        tell("finding reference costs of the validation set")
+        check = self.config.validation
+
+        def refer(task: Task) -> float:
+            watch = Watch(lambda done, best: False, steps=check.reference * task.land.n)
+            return search(task.land, watch, np.random.default_rng(check.seed))[0]
+
+        for size in check.sizes:
+            self._references[size] = list(pool.map(refer, self._checks[size, check.steps[0]]))
+        self._validate(pool, log, tell)
+        self._save()
+        self._begun = True
+
+    def _validate(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
+        policy = self.policy
+        values: dict[str, Any] = {"transitions": self.steps, "minutes": self.seconds / 60}
+        told = []
+        for (size, steps), tasks in self._checks.items():
+            costs = [cost for cost, _ in pool.map(lambda task: task.run(policy), tasks)]
+            known = np.array(self._references[size])
+            gap = float((np.array(costs) / known - 1.0).mean())
+            values[f"gap_{size}_{steps}"] = gap
+            told.append(f"N = {size}, {steps} steps: {gap:+.2%}")
+        log.write("validation", self.generation, values)
+        tell(f"generation {self.generation}, {self.seconds / 60:.1f} min: {'; '.join(told)}")
+
+    def _save(self) -> None:
+        """The state and the policy, each written aside and renamed."""
+        state = {
+            "format": FORMAT,
+            "config": self.config.as_table(),
+            "preset": self.preset,
+            "generation": self.generation,
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "references": self._references,
+            "strategy": self.strategy.memory(),
+        }
+        store(self.folder / STATE_FILE, json.dumps(state).encode())
+        save(self.policy, self.folder / POLICY_FILE)

@@ -1,0 +1,410 @@
+r"""The native policy: N2S's decisions by a few hundred parameters over local features, without a network.
+
+One step takes a request out, drawn from a softmax of a small MLP over features that are kept up to date,
+perhaps with related ones, and puts each back by the exact heat bath (``native_draw``) at a temperature
+that a second MLP chooses. What the policy sees of the whole: how far the tour is above the best one, for
+how long nothing improved, how much of the budget is used, and how large the budget is. docs/native.md has
+the equations.
+
+``theta`` holds all parameters, one block behind the other (``LAYOUT``); zeros are a sound annealing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from n2s.kernels.blocks import cheapest_elsewhere, shift_block
+from n2s.kernels.chain import ORDERS, sort_requests
+from n2s.kernels.native_draw import (
+    draw_allowed,
+    draw_anywhere,
+    draw_exactly,
+    exponentials,
+    insertion_logits,
+)
+from n2s.kernels.random import next_below, next_uniform
+from n2s.kernels.recreate import open_gaps
+from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
+from n2s.kernels.rules import gap_labels
+
+VIEWS = 4
+"""What is seen of the whole: excess, stagnation, progress, budget."""
+FEATURES = 8
+"""What is seen of a request: the two detours, age, freshness, trace, length, span, depth."""
+HIDDEN = 8
+HEAT = 4
+"""Hidden units of the temperature."""
+LARGEST = (1, 2, 4, 8, 16)
+"""Classes of how many requests go out: one, two, up to four, ..."""
+WAYS = 3
+"""Of choosing related requests: strings, a stretch, similar ones."""
+
+LAYOUT = {
+    "removal/linear": FEATURES,
+    "removal/features": HIDDEN * FEATURES,
+    "removal/views": HIDDEN * VIEWS,
+    "removal/bias": HIDDEN,
+    "removal/out": HIDDEN,
+    "heat/range": 2,
+    "heat/views": HEAT * VIEWS,
+    "heat/bias": HEAT,
+    "heat/out": HEAT,
+    "count/bias": len(LARGEST),
+    "count/views": len(LARGEST) * VIEWS,
+    "ways": WAYS,
+    "several": 2,
+    "places": 4,
+    "blocks": 1 + VIEWS + 1,
+}
+"""Names and lengths of the blocks of theta."""
+PARAMETERS = sum(LAYOUT.values())
+_BEGIN = dict(zip(LAYOUT, np.cumsum([0, *LAYOUT.values()]).tolist(), strict=False))
+_LINEAR, _FEATURES, _REMOVAL_VIEWS = (
+    _BEGIN["removal/linear"],
+    _BEGIN["removal/features"],
+    _BEGIN["removal/views"],
+)
+_REMOVAL_BIAS, _REMOVAL_OUT = _BEGIN["removal/bias"], _BEGIN["removal/out"]
+_RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
+    _BEGIN["heat/range"],
+    _BEGIN["heat/views"],
+    _BEGIN["heat/bias"],
+    _BEGIN["heat/out"],
+)
+_COUNT_BIAS, _COUNT_VIEWS = _BEGIN["count/bias"], _BEGIN["count/views"]
+_WAYS, _SEVERAL, _PLACES, _BLOCKS = (
+    _BEGIN["ways"],
+    _BEGIN["several"],
+    _BEGIN["places"],
+    _BEGIN["blocks"],
+)
+_LEVELS = len(LARGEST)
+_LARGEST = np.array(LARGEST)
+
+HOT, COLD = math.log(0.4), math.log(0.05)
+"""Logarithms of the temperature at the beginning and the end, in mean edges, where theta is 0."""
+ONE = 2.0
+"""Logit of taking out a single request, and -1, -2, ... of the larger classes, where theta is 0."""
+RARE = -3.0
+"""Logit of a block move where theta is 0."""
+OLDEST = 4.0
+MOST = 3.0
+"""Where age and views end."""
+
+
+@njit(cache=True, error_model="numpy")
+def views(current, best, scale, stagnation, size, progress, budget, out):  # type: ignore[no-untyped-def]
+    """What the policy sees of the whole, (VIEWS,); ``budget`` are steps for each request."""
+    out[0] = min((current - best) / (4.0 * scale), MOST)
+    out[1] = min(stagnation / (2.0 * size), MOST)
+    out[2] = progress
+    out[3] = (math.log2(budget) - 7.0) / 4.0
+
+
+@njit(cache=True, error_model="numpy")
+def temperature_of(theta, seen, scale):  # type: ignore[no-untyped-def]
+    """The temperature, in the units of the costs."""
+    heat = HOT + theta[_RANGE] + (COLD - HOT + theta[_RANGE + 1]) * seen[2]
+    for h in range(HEAT):
+        z = theta[_HEAT_BIAS + h]
+        for view in range(VIEWS):
+            z += theta[_HEAT_VIEWS + h * VIEWS + view] * seen[view]
+        heat += theta[_HEAT_OUT + h] * (z / (1.0 + abs(z)))
+    return scale * math.exp(min(max(heat, -12.0), 6.0))
+
+
+@njit(cache=True, error_model="numpy")
+def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped-def]
+    """Logits (n,) of taking each request out, from ``features`` (FEATURES, n); a vector loop a unit."""
+    f0, f1, f2, f3 = features[0], features[1], features[2], features[3]
+    f4, f5, f6, f7 = features[4], features[5], features[6], features[7]
+    w = np.empty(FEATURES, np.float32)
+    for f in range(FEATURES):
+        w[f] = theta[_LINEAR + f]
+    for r in range(n):
+        scores[r] = (
+            (w[0] * f0[r] + w[1] * f1[r])
+            + (w[2] * f2[r] + w[3] * f3[r])
+            + (w[4] * f4[r] + w[5] * f5[r])
+            + (w[6] * f6[r] + w[7] * f7[r])
+        )
+    zero = np.float32(0.0)
+    for h in range(HIDDEN):
+        shift = theta[_REMOVAL_BIAS + h]
+        for view in range(VIEWS):
+            shift += theta[_REMOVAL_VIEWS + h * VIEWS + view] * seen[view]
+        bias, out = np.float32(shift), np.float32(theta[_REMOVAL_OUT + h])
+        for f in range(FEATURES):
+            w[f] = theta[_FEATURES + h * FEATURES + f]
+        w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
+        for r in range(n):
+            z = (
+                bias
+                + ((w0 * f0[r] + w1 * f1[r]) + (w2 * f2[r] + w3 * f3[r]))
+                + ((w4 * f4[r] + w5 * f5[r]) + (w6 * f6[r] + w7 * f7[r]))
+            )
+            scores[r] += out * max(z, zero)
+
+
+@njit(cache=True, error_model="numpy")
+def draw_request(scores, n, weights, uniform):  # type: ignore[no-untyped-def]
+    """A request from the softmax of (n,) scores; ``weights`` (n,) is scratch."""
+    high = scores[0]
+    for r in range(1, n):
+        high = max(high, scores[r])
+    exponentials(scores, n, high, weights)
+    everything = np.float32(0.0)
+    for r in range(n):
+        everything += weights[r]
+    target = uniform * everything
+    chosen = 0
+    for r in range(n):
+        chosen = r
+        target -= weights[r]
+        if target < 0.0:
+            break
+    return chosen + 1
+
+
+@njit(cache=True, error_model="numpy")
+def count_chances(theta, seen, chances):  # type: ignore[no-untyped-def]
+    """Running probabilities (classes of LARGEST,) of how many requests go out."""
+    total = 0.0
+    for level in range(_LEVELS):
+        logit = theta[_COUNT_BIAS + level] + (ONE if level == 0 else -1.0 * level)
+        for view in range(VIEWS):
+            logit += theta[_COUNT_VIEWS + level * VIEWS + view] * seen[view]
+        total += math.exp(min(max(logit, -40.0), 40.0))
+        chances[level] = total
+    for level in range(_LEVELS):
+        chances[level] /= total
+
+
+@njit(cache=True, error_model="numpy")
+def way_chances(theta, chances):  # type: ignore[no-untyped-def]
+    """Running probabilities (WAYS,) of how related requests are chosen."""
+    total = 0.0
+    for way in range(WAYS):
+        total += math.exp(min(max(theta[_WAYS + way], -40.0), 40.0))
+        chances[way] = total
+    for way in range(WAYS):
+        chances[way] /= total
+
+
+@njit(cache=True, error_model="numpy")
+def block_chance(theta, seen):  # type: ignore[no-untyped-def]
+    """Probability that a step moves a block (LIFO)."""
+    logit = RARE + theta[_BLOCKS]
+    for view in range(VIEWS):
+        logit += theta[_BLOCKS + 1 + view] * seen[view]
+    return 1.0 / (1.0 + math.exp(min(max(-logit, -40.0), 40.0)))
+
+
+@njit(cache=True, error_model="numpy")
+def look(leave, tour, arcs, n, scale, place, features):  # type: ignore[no-untyped-def]
+    """Places and the features of a tour that has changed: detours, span and depth of every request."""
+    size = len(tour)
+    per_edge, per_node = np.float32(1.0 / scale), np.float32(1.0 / size)
+    depth = np.float32(0.0)
+    before = 0
+    arc = arcs[0]
+    for position in range(1, size):
+        node = tour[position]
+        behind = tour[position + 1] if position + 1 < size else 0
+        following = arcs[position]
+        detour = np.float32(arc + following - leave[before, behind]) * per_edge
+        place[node] = position
+        if node <= n:
+            features[0, node - 1] = detour
+            features[7, node - 1] = depth
+            depth += np.float32(0.2)
+        else:
+            features[1, node - n - 1] = detour
+            depth -= np.float32(0.2)
+        before, arc = node, following
+    for r in range(n):
+        features[6, r] = np.float32(place[r + 1 + n] - place[r + 1]) * per_node
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run_native(  # type: ignore[no-untyped-def]
+    variant,
+    leave,
+    reach,
+    near,
+    alike,
+    theta,
+    scale,
+    tour,
+    best_tour,
+    costs,
+    times,
+    traces,
+    counters,
+    state,
+    steps,
+    progress,
+    pace,
+    toil,
+    budget,
+):
+    """Go on with ``tour`` for some steps, in place.
+
+    ``costs`` (2,) are the current and the best cost; ``times`` (n,) the step at which a request was last
+    taken out, ``traces`` (n,) how often lately; ``counters`` (2,) the steps made and those without
+    improvement. Progress begins at ``progress`` and grows by ``pace`` a step and ``toil`` a request put
+    back; where toil counts, the chain ends at 1. ``budget`` are the steps for each request that the whole
+    chain has.
+    """
+    size = len(tour)
+    n = size // 2
+    rest, arcs = np.empty(size, np.int64), np.empty(size)
+    tour_arcs, place = np.empty(size), np.zeros(size, np.int64)
+    gone = np.zeros(n + 1, np.uint8)
+    out, keys = np.empty(n, np.int64), np.empty(n)
+    labels = np.zeros((2, size), np.int64)
+    total, below = np.zeros(n + 1, np.float32), np.zeros(n + 1, np.int64)
+    features = np.zeros((FEATURES, n), np.float32)
+    scores, chances = np.empty(n, np.float32), np.empty(n, np.float32)
+    logits, weights = np.empty((3, size), np.float32), np.empty((4, size), np.float32)
+    seen, counts, ways = np.empty(VIEWS), np.empty(_LEVELS), np.empty(WAYS)
+    way_chances(theta, ways)
+    for position in range(size):
+        tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+    for r in range(n):
+        features[5, r] = 0.2 * leave[r + 1, r + 1 + n] / scale
+    look(leave, tour, tour_arcs, n, scale, place, features)
+    current, best = costs[0], costs[1]
+    clock, stagnation = counters[0], counters[1]
+    per_request = np.float32(1.0 / n)
+    fade = np.float32(1.0 - 0.5 / n)
+    oldest, one, four = np.float32(OLDEST), np.float32(1.0), np.float32(4.0)
+    for _ in range(steps):
+        if toil > 0.0 and progress >= 1.0:
+            break
+        views(current, best, scale, stagnation, size, min(progress, 1.0), budget, seen)
+        temperature = temperature_of(theta, seen, scale)
+        progress += pace
+        clock += 1
+        stagnation += 1
+        changed = False
+        if variant == 1 and next_uniform(state) < block_chance(theta, seen):
+            progress += toil
+            request = 1 + next_below(state, n)
+            gap, change = cheapest_elsewhere(leave, tour, place[request], place[request + n])
+            eager = temperature * math.exp(min(max(theta[_BLOCKS + 1 + VIEWS], -10.0), 10.0))
+            if gap >= 0 and change < -eager * math.log(1.0 - next_uniform(state)):
+                shift_block(tour, place, place[request], place[request + n], gap, rest)
+                current += change
+                changed = True
+                for position in range(size):
+                    tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+        else:
+            for r in range(n):
+                age = min(np.float32(clock - times[r]) * per_request, oldest)
+                features[2, r] = age
+                features[3, r] = one / (one + four * age)
+                features[4, r] = traces[r]
+                traces[r] *= fade
+            removal_scores(theta, seen, features, n, scores)
+            count_chances(theta, seen, counts)
+            u = next_uniform(state)
+            level = 0
+            while level < _LEVELS - 1 and u >= counts[level]:
+                level += 1
+            least = 1 if level == 0 else 1 + _LARGEST[level - 1]
+            count = min(n, least + next_below(state, _LARGEST[level] - least + 1))
+            if count == 1 and n > 1:
+                for r in range(n):
+                    if times[r] == clock - 1:
+                        scores[r] -= np.float32(50.0)  # not what has just been put back
+            request = draw_request(scores, n, chances, next_uniform(state))
+            listed = mark(request, n, gone, out, 0)
+            if count > 1:
+                u = next_uniform(state)
+                node = request + n * next_below(state, 2)
+                if u < ways[0]:
+                    listed = ruin_strings(
+                        tour, place, near, node, count, n, gone, out, listed, state
+                    )
+                elif u < ways[1]:
+                    listed = ruin_stretch(tour, place, node, count, n, gone, out, listed)
+                else:
+                    listed = ruin_similar(alike, node, count, n, gone, out, listed, state)
+
+            # What remains, and its cost: arcs between nodes that stayed neighbours are not looked up again.
+            rest[0] = 0
+            left, last, cost = 1, 0, 0.0
+            old_j, old_k = 0, 0
+            for position in range(1, size):
+                node = tour[position]
+                if gone[node if node <= n else node - n] == 0:
+                    arc = tour_arcs[last] if position == last + 1 else leave[rest[left - 1], node]
+                    arcs[left - 1] = arc
+                    cost += arc
+                    rest[left] = node
+                    left += 1
+                    last = position
+                elif node <= n:
+                    old_j = left - 1
+                else:
+                    old_k = left - 1
+            arcs[left - 1] = leave[rest[left - 1], 0]
+            cost += arcs[left - 1]
+            if listed > 1:
+                sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
+            bath = temperature
+            if listed > 1:
+                bath *= math.exp(min(max(theta[_SEVERAL], -10.0), 10.0))
+            inverse_t = 1.0 / bath
+            for index in range(listed):
+                pickup = out[index]
+                gone[pickup] = 0
+                insertion_logits(
+                    reach, leave, rest, arcs, left, pickup, pickup + n, inverse_t, logits
+                )
+                if listed == 1:
+                    logits[0, old_j] += theta[_PLACES]
+                    logits[1, old_k] += theta[_PLACES + 1]
+                    if old_j == old_k:
+                        logits[2, old_j] += theta[_PLACES + 2]
+                if theta[_PLACES + 3] != 0.0:
+                    together = np.float32(theta[_PLACES + 3])
+                    for gap in range(left):
+                        logits[2, gap] += together
+                u, v = next_uniform(state), next_uniform(state)
+                if variant == 0:
+                    j, k = draw_anywhere(logits, left, weights, u, v)
+                    if j < 0:
+                        labels[:, :left] = 0
+                else:
+                    gap_labels(variant, rest[:left], n, labels[0], labels[1], below)
+                    j, k = draw_allowed(logits, left, labels[0], labels[1], weights, total, u, v)
+                if j < 0:
+                    j, k = draw_exactly(logits, left, n, labels[0], labels[1], u, v)
+                cost += open_gaps(leave, rest, arcs, left, pickup, pickup + n, j, k)
+                left += 2
+                times[pickup - 1] = clock
+                traces[pickup - 1] += np.float32(0.5)
+            progress += toil * listed
+            if listed == 1:
+                changed = True
+            else:
+                eager = temperature * math.exp(min(max(theta[_SEVERAL + 1], -10.0), 10.0))
+                changed = cost < current - eager * math.log(1.0 - next_uniform(state))
+            if changed:
+                current = cost
+                for position in range(size):
+                    tour[position] = rest[position]
+                    tour_arcs[position] = arcs[position]
+        if changed:
+            look(leave, tour, tour_arcs, n, scale, place, features)
+            if current < best - 1e-12 * scale:
+                best = current
+                best_tour[:] = tour
+                stagnation = 0
+    costs[0], costs[1] = current, best
+    counters[0], counters[1] = clock, stagnation

@@ -1,0 +1,155 @@
+"""The heat bath of ``reinsertion`` as the native policy draws from it: logits in, single precision.
+
+A logit is the logarithm of a weight up to a constant: for j < k it is the sum x_j + y_k of a pickup and a
+delivery term, for j = k it is z_j. Everything that is not a scan is a vector loop. Where single precision
+runs out (the best of x and the best of y may not go together, and a cold bath asks for the rest) the
+slow exact draw takes over, so the distribution is the same at every temperature.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from n2s.kernels.arithmetic import quick_exp
+from n2s.kernels.reinsertion import draw_gaps_log
+
+FAINT = 1e-30
+"""A sum of single precision weights below which too many of them may have vanished."""
+
+
+@njit(cache=True, error_model="numpy")
+def insertion_logits(reach, leave, rest, arcs, left, pickup, delivery, inverse_t, logits):  # type: ignore[no-untyped-def]
+    """Fill ``logits`` (3, N): minus the change in cost over the temperature."""
+    x, y, z = logits[0], logits[1], logits[2]
+    reach_p, leave_p = reach[pickup], leave[pickup]
+    reach_d, leave_d = reach[delivery], leave[delivery]
+    between = reach_d[pickup]
+    for gap in range(left):
+        node = rest[gap]
+        behind = rest[gap + 1] if gap + 1 < left else 0
+        arc = arcs[gap]
+        into, off = reach_p[node] - arc, leave_d[behind]
+        x[gap] = -(into + leave_p[behind]) * inverse_t
+        y[gap] = -(reach_d[node] + off - arc) * inverse_t
+        z[gap] = -(into + between + off) * inverse_t
+
+
+@njit(cache=True, error_model="numpy")
+def exponentials(logits, count, shift, weights):  # type: ignore[no-untyped-def]
+    """exp(logit - shift) of the first ``count``."""
+    for index in range(count):
+        weights[index] = quick_exp(logits[index] - shift)
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh(logits, left, weights):  # type: ignore[no-untyped-def]
+    """Exponentials of the logits, shifted so that none overflows and products of x and y agree with z."""
+    x, y, z = logits[0], logits[1], logits[2]
+    high_x, high_y, high_z = x[0], y[0], z[0]
+    for gap in range(left):
+        high_x = max(high_x, x[gap])
+        high_y = max(high_y, y[gap])
+        high_z = max(high_z, z[gap])
+    shift = max(high_x + high_y, high_z)
+    shift_x = shift - high_y
+    exponentials(x, left, shift_x, weights[0])
+    exponentials(y, left, high_y, weights[1])
+    exponentials(z, left, shift, weights[2])
+
+
+@njit(cache=True, error_model="numpy")
+def draw_anywhere(logits, left, weights, first, second):  # type: ignore[no-untyped-def]
+    """(j, k) with j <= k by the weights exp(logit); (-1, -1) if they are too faint.
+
+    ``first`` and ``second`` are uniform numbers, ``weights`` (4, N) is scratch.
+    """
+    _weigh(logits, left, weights)
+    u, v, w, whole = weights[0], weights[1], weights[2], weights[3]
+    behind, everything = np.float32(0.0), np.float32(0.0)
+    for j in range(left - 1, -1, -1):
+        mine = w[j] + u[j] * behind
+        behind += v[j]
+        whole[j] = mine
+        everything += mine
+    if everything < FAINT:
+        return -1, -1
+    target = first * everything
+    chosen = -1
+    for j in range(left - 1, -1, -1):
+        if whole[j] > 0.0:
+            chosen = j  # of positive weight even if rounding leaves a rest of the target
+            target -= whole[j]
+            if target < 0.0:
+                break
+    target = second * whole[chosen] - w[chosen]
+    if target < 0.0:
+        return chosen, chosen
+    k = chosen
+    for gap in range(chosen + 1, left):
+        share = u[chosen] * v[gap]
+        if share > 0.0:
+            k = gap
+            target -= share
+            if target < 0.0:
+                break
+    return chosen, k
+
+
+@njit(cache=True, error_model="numpy")
+def draw_allowed(logits, left, pickup_label, delivery_label, weights, total, first, second):  # type: ignore[no-untyped-def]
+    """The same over the pairs whose labels agree; ``total`` (n + 1,) is scratch."""
+    _weigh(logits, left, weights)
+    u, v, w, whole = weights[0], weights[1], weights[2], weights[3]
+    for gap in range(left):
+        total[delivery_label[gap]] = 0.0
+        total[pickup_label[gap]] = 0.0
+    everything = np.float32(0.0)
+    for j in range(left - 1, -1, -1):
+        p, d = pickup_label[j], delivery_label[j]
+        mine = u[j] * total[p]
+        if p == d:
+            mine += w[j]
+        total[d] += v[j]
+        whole[j] = mine
+        everything += mine
+    if everything < FAINT:
+        return -1, -1
+    target = first * everything
+    chosen = -1
+    for j in range(left - 1, -1, -1):
+        if whole[j] > 0.0:
+            chosen = j
+            target -= whole[j]
+            if target < 0.0:
+                break
+    p = pickup_label[chosen]
+    target = second * whole[chosen]
+    k = -1
+    if p == delivery_label[chosen] and w[chosen] > 0.0:
+        k = chosen
+        target -= w[chosen]
+    if k < 0 or target >= 0.0:
+        for gap in range(chosen + 1, left):
+            if delivery_label[gap] == p and u[chosen] * v[gap] > 0.0:
+                k = gap
+                target -= u[chosen] * v[gap]
+                if target < 0.0:
+                    break
+    return chosen, k
+
+
+@njit(cache=True, error_model="numpy")
+def draw_exactly(logits, left, n, pickup_label, delivery_label, first, second):  # type: ignore[no-untyped-def]
+    """The same in double precision and in the logarithm: slow, for the rare cold cases."""
+    terms = -logits[:, :left].astype(np.float64)
+    return draw_gaps_log(
+        pickup_label[:left],
+        delivery_label[:left],
+        *(terms[0], terms[1], terms[2]),
+        1.0,
+        first,
+        second,
+        np.empty((4, left)),
+        np.empty(n + 1),
+    )

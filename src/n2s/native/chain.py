@@ -1,0 +1,82 @@
+"""A chain whose steps a native policy decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from n2s.errors import InputError
+from n2s.kernels.native_chain import run_native
+from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
+from n2s.local.plan import settings_of
+from n2s.native.policy import NativePolicy
+from n2s.problem import Variant
+
+WARM = 0.5
+"""The progress at which a chain begins that gets a good tour."""
+LONG_AGO = 10
+"""Before how many rounds over all requests each was taken out last, as far as a new chain knows."""
+
+
+class NativeChain(Chain):
+    """The policy's memory beside the tour: when and how often requests were taken out."""
+
+    def __init__(self, land: Landscape, outset: Outset, policy: NativePolicy) -> None:
+        if not isinstance(land, ShortTours):
+            raise InputError(
+                f"the native policy keeps a matrix, which {land.size} nodes do not allow"
+            )
+        super().__init__(land, outset)
+        self.short = land
+        self.theta = policy.theta
+        self.scale = outset.scale
+        self.first = WARM if outset.warm else 0.0
+        self.budget = max(1.0, outset.steps / land.n)
+        self.times = np.full(land.n, -LONG_AGO * land.n)
+        self.traces = np.zeros(land.n, np.float32)
+        self.counters = np.zeros(2, np.int64)
+
+    def advance(self, steps: int, begin: float, end: float) -> None:
+        """Steps of the policy."""
+        left = 1.0 - self.first
+        self._run(steps, self.first + left * begin, left * (end - begin) / steps, 0.0)
+
+    def best_after_work(self, budget: float, step: float, request: float) -> tuple[float, int]:
+        """(best cost, steps) once steps and requests, each at its price, have used up a budget."""
+        self._run(int(budget / step) + 1, self.first, step / budget, request / budget)
+        return self.best, int(self.counters[0])
+
+    def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
+        land = self.short
+        run_native(
+            land.variant.code,
+            land.legs,
+            land.reach,
+            land.near,
+            land.alike,
+            self.theta,
+            self.scale,
+            self.tour,
+            self.best_tour,
+            self.costs,
+            self.times,
+            self.traces,
+            self.counters,
+            self.state,
+            steps,
+            progress,
+            pace,
+            toil,
+            self.budget,
+        )
+
+
+def native_chains(policy: NativePolicy) -> ChainMaker:
+    """Chains of a policy."""
+    return lambda land, outset: NativeChain(land, outset, policy)
+
+
+def native_settings(variant: Variant) -> Settings:
+    """How the population is run: as for annealed chains, but small budgets go into one chain each."""
+    return replace(settings_of(variant), alone=1.0)

@@ -1,0 +1,121 @@
+"""The parameters of a native policy, and the small JSON file that holds them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from n2s.errors import InputError, located, quoted
+from n2s.formats.registry import store
+from n2s.kernels.native_chain import LAYOUT, PARAMETERS
+from n2s.problem import Variant
+from n2s.problem.distance import FloatArray
+
+KIND = "n2s native policy"
+FORMAT = 1
+LARGEST = 1e6
+"""Of a parameter, in absolute value."""
+
+
+@dataclass(frozen=True)
+class NativePolicy:
+    """Parameters for one variant, and how they came about."""
+
+    variant: Variant
+    theta: FloatArray
+    """(PARAMETERS,) all of them, in the order of ``kernels.native_chain.LAYOUT``."""
+    record: dict[str, Any] = field(default_factory=dict)
+    """Of the training: preset, generations, minutes, figures."""
+
+    def __post_init__(self) -> None:
+        theta = np.array(self.theta, dtype=np.float64)
+        if theta.shape != (PARAMETERS,):
+            raise InputError(f"a native policy has {PARAMETERS} parameters, not {theta.size}")
+        if not (np.abs(theta) <= LARGEST).all():
+            raise InputError("a parameter of the native policy is not a number of sensible size")
+        theta.setflags(write=False)
+        object.__setattr__(self, "theta", theta)
+
+    @property
+    def blocks(self) -> dict[str, list[float]]:
+        """The parameters by name."""
+        ends = np.cumsum(list(LAYOUT.values()))
+        parts = np.split(self.theta, ends[:-1])
+        return {name: part.tolist() for name, part in zip(LAYOUT, parts, strict=True)}
+
+    @property
+    def sha256(self) -> str:
+        """Of variant and parameters: what decides about its steps."""
+        text = json.dumps([self.variant.value, self.blocks])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def untrained(variant: Variant) -> NativePolicy:
+    """All zeros: a heat bath that cools down."""
+    return NativePolicy(variant, np.zeros(PARAMETERS), {"preset": "untrained"})
+
+
+def save(policy: NativePolicy, path: str | Path) -> None:
+    """Write a policy aside, then rename."""
+    content = {
+        "kind": KIND,
+        "format": FORMAT,
+        "variant": policy.variant.value,
+        "sha256": policy.sha256,
+        "training": policy.record,
+        "parameters": policy.blocks,
+    }
+    store(Path(path), (json.dumps(content, indent=1) + "\n").encode())
+
+
+def load(path: str | Path) -> NativePolicy:
+    """Read what :func:`save` wrote, whole and unchanged."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text", str(path)) from error
+    with located(str(path)):
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"is not JSON ({error})") from None
+        return _policy(content)
+
+
+def _policy(content: object) -> NativePolicy:
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise InputError("is not a native policy")
+    if content.get("format") != FORMAT:
+        raise InputError(f"is of format {quoted(content.get('format'))}, not {FORMAT}")
+    if content.get("variant") not in list(Variant):
+        raise InputError(f"is for the variant {quoted(content.get('variant'))}, which is unknown")
+    blocks, record = content.get("parameters"), content.get("training")
+    if not isinstance(blocks, dict) or not isinstance(record, dict):
+        raise InputError("holds no parameters or no record of the training")
+    if list(blocks) != list(LAYOUT):
+        raise InputError(f"has other blocks of parameters than {', '.join(LAYOUT)}")
+    for name, length in LAYOUT.items():
+        block = blocks[name]
+        fits = isinstance(block, list) and len(block) == length
+        if not fits or not all(type(value) in (int, float) for value in block):
+            raise InputError(f"the block {name} must hold {length} numbers")
+    theta = np.array([value for name in LAYOUT for value in blocks[name]])
+    policy = NativePolicy(Variant(content["variant"]), theta, record)
+    if policy.sha256 != content.get("sha256"):
+        raise InputError("its parameters are not those that its hash was made of")
+    return policy
+
+
+def shipped(variant: Variant) -> NativePolicy:
+    """The policy in the package; a variant without one gets that of LIFO, the stricter rule."""
+    folder = Path(str(resources.files("n2s.native"))) / "policies"
+    path = folder / f"{variant.value}.json"
+    return load(path if path.exists() else folder / f"{Variant.LIFO.value}.json")
