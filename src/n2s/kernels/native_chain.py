@@ -93,6 +93,10 @@ RARE = -3.0
 OLDEST = 4.0
 MOST = 3.0
 """Where age and views end."""
+FARTHEST = 1e4
+"""Where lengths and detours end, in mean edges: an arc that means "never" is no number for a feature."""
+CANCELLED = 1e-3
+"""Share of an intermediate cost below which a sum of changes has lost digits and is added up anew."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -147,6 +151,18 @@ def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped
                 + ((w4 * f4[r] + w5 * f5[r]) + (w6 * f6[r] + w7 * f7[r]))
             )
             scores[r] += out * max(z, zero)
+
+
+@njit(cache=True, error_model="numpy")
+def pass_over(scores, times, last, n):  # type: ignore[no-untyped-def]
+    """Push what was taken out in the ``last`` step far below all other scores, in its own order."""
+    high, low = scores[0], scores[0]
+    for r in range(1, n):
+        high, low = max(high, scores[r]), min(low, scores[r])
+    far = np.float32(50.0) + (high - low)
+    for r in range(n):
+        if times[r] == last:
+            scores[r] -= far
 
 
 @njit(cache=True, error_model="numpy")
@@ -207,7 +223,7 @@ def block_chance(theta, seen):  # type: ignore[no-untyped-def]
 def look(leave, tour, arcs, n, scale, place, features):  # type: ignore[no-untyped-def]
     """Places and the features of a tour that has changed: detours, span and depth of every request."""
     size = len(tour)
-    per_edge, per_node = np.float32(1.0 / scale), np.float32(1.0 / size)
+    per_edge, per_node = 1.0 / scale, np.float32(1.0 / size)
     depth = np.float32(0.0)
     before = 0
     arc = arcs[0]
@@ -215,7 +231,8 @@ def look(leave, tour, arcs, n, scale, place, features):  # type: ignore[no-untyp
         node = tour[position]
         behind = tour[position + 1] if position + 1 < size else 0
         following = arcs[position]
-        detour = np.float32(arc + following - leave[before, behind]) * per_edge
+        extra = (arc + following - leave[before, behind]) * per_edge
+        detour = np.float32(min(max(extra, -FARTHEST), FARTHEST))
         place[node] = position
         if node <= n:
             features[0, node - 1] = detour
@@ -275,7 +292,7 @@ def run_native(  # type: ignore[no-untyped-def]
     for position in range(size):
         tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
     for r in range(n):
-        features[5, r] = 0.2 * leave[r + 1, r + 1 + n] / scale
+        features[5, r] = min(0.2 * leave[r + 1, r + 1 + n] / scale, FARTHEST)
     look(leave, tour, tour_arcs, n, scale, place, features)
     current, best = costs[0], costs[1]
     clock, stagnation = counters[0], counters[1]
@@ -298,10 +315,13 @@ def run_native(  # type: ignore[no-untyped-def]
             eager = temperature * math.exp(min(max(theta[_BLOCKS + 1 + VIEWS], -10.0), 10.0))
             if gap >= 0 and change < -eager * math.log(1.0 - next_uniform(state)):
                 shift_block(tour, place, place[request], place[request + n], gap, rest)
-                current += change
                 changed = True
                 for position in range(size):
                     tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+                highest = current
+                current += change
+                if current < CANCELLED * highest:
+                    current = tour_arcs.sum()
         else:
             for r in range(n):
                 age = min(np.float32(clock - times[r]) * per_request, oldest)
@@ -318,9 +338,7 @@ def run_native(  # type: ignore[no-untyped-def]
             least = 1 if level == 0 else 1 + _LARGEST[level - 1]
             count = min(n, least + next_below(state, _LARGEST[level] - least + 1))
             if count == 1 and n > 1:
-                for r in range(n):
-                    if times[r] == clock - 1:
-                        scores[r] -= np.float32(50.0)  # not what has just been put back
+                pass_over(scores, times, clock - 1, n)
             request = draw_request(scores, n, chances, next_uniform(state))
             listed = mark(request, n, gone, out, 0)
             if count > 1:
@@ -360,6 +378,7 @@ def run_native(  # type: ignore[no-untyped-def]
             if listed > 1:
                 bath *= math.exp(min(max(theta[_SEVERAL], -10.0), 10.0))
             inverse_t = 1.0 / bath
+            highest = cost
             for index in range(listed):
                 pickup = out[index]
                 gone[pickup] = 0
@@ -386,9 +405,12 @@ def run_native(  # type: ignore[no-untyped-def]
                 if j < 0:
                     j, k = draw_exactly(logits, left, n, labels[0], labels[1], u, v)
                 cost += open_gaps(leave, rest, arcs, left, pickup, pickup + n, j, k)
+                highest = max(highest, cost)
                 left += 2
                 times[pickup - 1] = clock
                 traces[pickup - 1] += np.float32(0.5)
+            if cost < CANCELLED * highest:
+                cost = arcs.sum()
             progress += toil * listed
             if listed == 1:
                 changed = True

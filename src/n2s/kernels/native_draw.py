@@ -3,7 +3,8 @@
 A logit is the logarithm of a weight up to a constant: for j < k it is the sum x_j + y_k of a pickup and a
 delivery term, for j = k it is z_j. Everything that is not a scan is a vector loop. Where single precision
 runs out (the best of x and the best of y may not go together, and a cold bath asks for the rest) the
-slow exact draw takes over, so the distribution is the same at every temperature.
+slow draw takes over, so the distribution is that of the logits at every temperature. The logits
+themselves are rounded, to 6e-8 of their size: differences far below a millionth of a change are not seen.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from n2s.kernels.reinsertion import draw_gaps_log
 
 FAINT = 1e-30
 """A sum of single precision weights below which too many of them may have vanished."""
+STEEPEST = 1e30
+"""Of a logit, in the slow draw: what single precision made infinite has to be a number again."""
 
 
 @njit(cache=True, error_model="numpy")
@@ -72,7 +75,7 @@ def draw_anywhere(logits, left, weights, first, second):  # type: ignore[no-unty
         behind += v[j]
         whole[j] = mine
         everything += mine
-    if everything < FAINT:
+    if not everything >= FAINT:  # nor is it a number where logits are infinite
         return -1, -1
     target = first * everything
     chosen = -1
@@ -113,7 +116,7 @@ def draw_allowed(logits, left, pickup_label, delivery_label, weights, total, fir
         total[d] += v[j]
         whole[j] = mine
         everything += mine
-    if everything < FAINT:
+    if not everything >= FAINT:  # nor is it a number where logits are infinite
         return -1, -1
     target = first * everything
     chosen = -1
@@ -142,7 +145,10 @@ def draw_allowed(logits, left, pickup_label, delivery_label, weights, total, fir
 @njit(cache=True, error_model="numpy")
 def draw_exactly(logits, left, n, pickup_label, delivery_label, first, second):  # type: ignore[no-untyped-def]
     """The same in double precision and in the logarithm: slow, for the rare cold cases."""
-    terms = -logits[:, :left].astype(np.float64)
+    terms = np.empty((3, left))
+    for row in range(3):
+        for gap in range(left):
+            terms[row, gap] = min(max(-np.float64(logits[row, gap]), -STEEPEST), STEEPEST)
     return draw_gaps_log(
         pickup_label[:left],
         delivery_label[:left],
