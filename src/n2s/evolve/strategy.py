@@ -46,6 +46,8 @@ class CovarianceMatrix:
         self._strategy = kind(
             mean=start, sigma=config.sigma, population_size=config.population, seed=0
         )
+        # Made without values; nothing here reads it, but two equal states should be equal.
+        self._strategy._funhist_values[:] = 0.0
 
     @property
     def mean(self) -> FloatArray:
@@ -65,6 +67,9 @@ class CovarianceMatrix:
     def tell(self, candidates: FloatArray, losses: FloatArray) -> None:
         """Learn from the candidates."""
         self._strategy.tell(list(zip(candidates, losses.tolist(), strict=True)))
+        if isinstance(self._strategy, CMA):
+            # Its memory holds one half of the matrix, which rounding has made unlike the other.
+            self._strategy._C = (self._strategy._C + self._strategy._C.T) / 2
 
     def memory(self) -> Memory:
         """Everything it knows."""
