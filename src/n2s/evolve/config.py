@@ -109,6 +109,8 @@ class Validation:
                 raise InputError(f"validation.sizes must be odd numbers from 3 on, not {size}")
         for name in ("count", "every", "reference"):
             positive((getattr(self, name),), f"validation.{name}")
+        if self.seed < 0:
+            raise InputError(f"validation.seed must not be negative, not {self.seed}")
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,13 @@ def begin(
     folder = Path(out)
     if (folder / STATE_FILE).exists():
         raise InputError("holds a run already: resume it, or choose another folder", str(out))
+    first = None if start is None else load(start)
+    trainer = Trainer(config, folder, Path(preset).stem, first)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", str(out)) from error
-    first = None if start is None else load(start)
-    return Trainer(config, folder, Path(preset).stem, first)
+    return trainer
 
 
 def evolve(

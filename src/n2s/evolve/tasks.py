@@ -51,7 +51,7 @@ def task_of(
     instance: Instance, generator: np.random.Generator, steps: int = 0, work: int = 0
 ) -> Task:
     """Search an instance from a random tour if steps count, from a greedy one if time does."""
-    land = landscape_of(instance)
+    land = landscape_of(instance, dense=True)
     scale = scale_of(land, generator)
     start = random_tour(instance.n, instance.variant, generator) if steps else land.start(generator)
     return Task(land, start, scale, int(generator.integers(2**63)), steps, work)

@@ -57,7 +57,8 @@ def losses_of(costs: FloatArray) -> FloatArray:
     Differences are relative to the mean cost of a task and measured in their own spread, or tasks with
     small budgets, where differences are large, would drown the others.
     """
-    relative = costs / costs.mean(0) - 1.0
+    mean = costs.mean(0)
+    relative = (costs - mean) / np.where(mean > 0, mean, 1.0)  # all stops may be at one place
     result: FloatArray = (relative / (relative.std(0) + LEAST_SPREAD)).mean(1)
     return result
 

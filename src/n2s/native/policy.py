@@ -85,7 +85,7 @@ def load(path: str | Path) -> NativePolicy:
     with located(str(path)):
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON ({error})") from None
         return _policy(content)
 
@@ -107,6 +107,8 @@ def _policy(content: object) -> NativePolicy:
         fits = isinstance(block, list) and len(block) == length
         if not fits or not all(type(value) in (int, float) for value in block):
             raise InputError(f"the block {name} must hold {length} numbers")
+        if not all(abs(value) <= LARGEST for value in block):
+            raise InputError(f"a number in the block {name} is not one of sensible size")
     theta = np.array([value for name in LAYOUT for value in blocks[name]])
     policy = NativePolicy(Variant(content["variant"]), theta, record)
     if policy.sha256 != content.get("sha256"):

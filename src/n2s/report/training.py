@@ -69,7 +69,9 @@ def _draw_validation(axes: Axes, checks: Sequence[Mapping[str, Any]]) -> None:
         )
     axes.set_ylabel("validation gap in %")
     axes.set_xlabel("transitions")
-    axes.set_ylim(bottom=0)
+    gaps = [line[key] for line in checks for key in keys if key in line]
+    if min(gaps, default=0.0) >= 0:  # a policy may be better than what gaps refer to
+        axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     if curves:
         axes.legend()

@@ -59,8 +59,9 @@ def solve(
     Parameters
     ----------
     method
-        ``auto`` (the default: the best by measurement), ``anneal`` (the native search), ``n2s`` (one tour
-        stepped by a policy) or ``n2s-a`` (Algorithm 2 of the paper).
+        ``auto`` (the default: the best by measurement), ``anneal`` (the native search), ``native`` (the
+        same with steps of the native policy), ``n2s`` (one tour stepped by a network) or ``n2s-a``
+        (Algorithm 2 of the paper).
     time_limit, steps, no_improvement, target
         When to stop: the first that applies. Without a limit, 3,000 steps a request (policies: 1,000).
     seed
