@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from n2s.local import Plan, Settings
-from n2s.local.plan import LONG, make_plan, settings_of
+from n2s.local.plan import make_plan, settings_of
 from n2s.problem import Variant
 
-MINE = Settings(population=8, first=100, child=50, share=0.5)
+MINE = Settings(population=8, first=100, child=50, share=0.5, alone=0.85)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,7 @@ def test_many_short_first_tours(n: int, budget: float, threads: int, expected: P
         (10, 10**9, 1, replace(MINE, population=1)),
         (10, 10**9, 2, replace(MINE, population=1)),
         (1, 100, 1, MINE),
+        (10, 4000, 2, replace(MINE, alone=1.0)),
     ],
 )
 def test_one_long_first_tour_for_each_thread(
@@ -44,7 +45,7 @@ def test_one_long_first_tour_for_each_thread(
 ) -> None:
     plan = make_plan(settings, n, budget, threads)
     assert plan.population == threads
-    assert plan.first == int(LONG * budget / threads)
+    assert plan.first == int(settings.alone * budget / threads)
     assert plan.child == min(50 * n, plan.first // 8)
 
 
