@@ -88,7 +88,13 @@ def heat_bath(
     costs: np.ndarray, rest: Sequence[int], request: int, variant: Variant, temperature: float
 ) -> dict[tuple[int, int], float]:
     """Probability of every feasible reinsertion under exp(-change / temperature)."""
-    changes = reinsertion_changes(costs, rest, request, variant)
+    return heat_bath_of(reinsertion_changes(costs, rest, request, variant), temperature)
+
+
+def heat_bath_of(
+    changes: dict[tuple[int, int], float], temperature: float
+) -> dict[tuple[int, int], float]:
+    """Probability of every reinsertion by its change in cost."""
     least = min(changes.values())
     weights = {gaps: math.exp((least - c) / temperature) for gaps, c in changes.items()}
     total = sum(weights.values())
@@ -346,3 +352,106 @@ def value_one(w, config, h: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
     mixed = y @ w["w_local"] + y.mean(0) @ w["w_global"] + w["b"]
     state = torch.cat([mixed.max(0).values, mixed.mean(0), best.reshape(1)])
     return _mlp(state, [(w[f"mlp.weights.{i}"], w[f"mlp.biases.{i}"]) for i in range(3)])[0]
+
+
+# --- the native policy, number by number --------------------------------------------------------
+
+
+def pair_chances(
+    logits: np.ndarray, pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], float]:
+    """Softmax over some (j, k): the logit is z_j where both are equal, else x_j + y_k."""
+    x, y, z = logits.astype(np.float64)
+    terms = {(j, k): float(z[j] if j == k else x[j] + y[k]) for j, k in pairs}
+    most = max(terms.values())
+    total = sum(math.exp(term - most) for term in terms.values())
+    return {pair: math.exp(term - most) / total for pair, term in terms.items()}
+
+
+NATIVE_BLOCKS = {
+    "removal/linear": (8,),
+    "removal/features": (8, 8),
+    "removal/views": (8, 4),
+    "removal/bias": (8,),
+    "removal/out": (8,),
+    "heat/range": (2,),
+    "heat/views": (4, 4),
+    "heat/bias": (4,),
+    "heat/out": (4,),
+    "count/bias": (5,),
+    "count/views": (5, 4),
+    "ways": (3,),
+    "several": (2,),
+    "places": (4,),
+    "blocks": (6,),
+}
+
+
+def native_blocks(theta: np.ndarray) -> dict[str, np.ndarray]:
+    """Parameters by name; what is changed in them changes ``theta``."""
+    blocks, begin = {}, 0
+    for name, shape in NATIVE_BLOCKS.items():
+        length = math.prod(shape)
+        blocks[name] = theta[begin : begin + length].reshape(shape)
+        begin += length
+    assert begin == len(theta)
+    return blocks
+
+
+def native_temperature(theta: np.ndarray, seen: np.ndarray, scale: float) -> float:
+    """From 0.4 to 0.05 mean edges, moved by the parameters."""
+    b = native_blocks(theta)
+    heat = (1 - seen[2]) * math.log(0.4) + seen[2] * math.log(0.05)
+    heat += b["heat/range"][0] + b["heat/range"][1] * seen[2]
+    z = b["heat/views"] @ seen + b["heat/bias"]
+    heat += b["heat/out"] @ (z / (1 + np.abs(z)))
+    return scale * math.exp(min(max(heat, -12.0), 6.0))
+
+
+def native_scores(theta: np.ndarray, seen: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """(n,) logits of removal from (8, n) features."""
+    b = native_blocks(theta)
+    z = b["removal/features"] @ features
+    z += (b["removal/views"] @ seen + b["removal/bias"])[:, None]
+    return b["removal/linear"] @ features + b["removal/out"] @ np.maximum(z, 0)
+
+
+def native_counts(theta: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """(5,) probabilities of the classes 1, 2, 3 to 4, 5 to 8, 9 to 16."""
+    b = native_blocks(theta)
+    weights = np.exp(
+        np.clip(b["count/bias"] + [2, -1, -2, -3, -4] + b["count/views"] @ seen, -40, 40)
+    )
+    return weights / weights.sum()
+
+
+def native_block_chance(theta: np.ndarray, seen: np.ndarray) -> float:
+    """Of a block move, LIFO only."""
+    b = native_blocks(theta)["blocks"]
+    return 1 / (1 + math.exp(min(max(3 - b[0] - b[1:5] @ seen, -40.0), 40.0)))
+
+
+def native_features(
+    costs: np.ndarray,
+    tour: Sequence[int],
+    scale: float,
+    clock: int,
+    times: Sequence[int],
+    traces: Sequence[float],
+) -> np.ndarray:
+    """(8, n) what the policy sees of every request, from whole tours."""
+    n = len(tour) // 2
+    whole = cost(costs, tour)
+    features = np.zeros((8, n))
+    for r in range(n):
+        p, d = tour.index(r + 1), tour.index(r + 1 + n)
+        for row, node in ((0, r + 1), (1, r + 1 + n)):
+            rest = [other for other in tour if other != node]
+            features[row, r] = (whole - cost(costs, rest)) / scale
+        age = min((clock - times[r]) / n, 4.0)
+        loaded = sum(1 if node <= n else -1 for node in tour[1:p])
+        features[2:, r] = (
+            *(age, 1 / (1 + 4 * age), traces[r], 0.2 * costs[r + 1, r + 1 + n] / scale),
+            *((d - p) / len(tour), 0.2 * loaded),
+        )
+    return features

@@ -196,7 +196,10 @@ def test_a_time_limit_counts_the_start_of_the_command() -> None:
         (["--augments", "3"], "augments belongs to the methods n2s and n2s-a, not to auto"),
         (["--start", "greedy"], "start belongs to the methods n2s, n2s-a and native, not to auto"),
         (["--clip", "6"], "clip belongs to the methods n2s and n2s-a, not to auto"),
-        (["--method", "n2s-a", "--threads", "2"], "threads belongs to the methods auto, anneal and native"),
+        (
+            ["--method", "n2s-a", "--threads", "2"],
+            "threads belongs to the methods auto, anneal and native",
+        ),
         (["--threads", "0"], "number of threads must be at least 1, not 0"),
         (["--method", "magic"], "the method is 'magic'"),
         (["--steps", "-1"], "must not be negative"),

@@ -291,9 +291,15 @@ def test_a_signal_returns_the_best_so_far(number: int, method: str) -> None:
         ({"seed": None}, "seed must be a whole number"),
         ({"augments": 2.5}, "augments must be a whole number"),
         ({"method": "n2s", "checkpoint": "nobody"}, "there is no checkpoint 'nobody'"),
-        ({"checkpoint": "random"}, "checkpoint belongs to the methods n2s, n2s-a and native, not to auto"),
+        (
+            {"checkpoint": "random"},
+            "checkpoint belongs to the methods n2s, n2s-a and native, not to auto",
+        ),
         ({"method": "anneal", "augments": 1}, "augments belongs to the methods .* not to anneal"),
-        ({"method": "anneal", "start": "greedy"}, "start belongs to the methods n2s, n2s-a and native"),
+        (
+            {"method": "anneal", "start": "greedy"},
+            "start belongs to the methods n2s, n2s-a and native",
+        ),
         ({"method": "anneal", "clip": 6.0}, "clip belongs to the methods n2s and n2s-a"),
         (
             {"method": "n2s", "threads": 2},
