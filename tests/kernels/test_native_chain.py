@@ -1,0 +1,493 @@
+"""The native policy's chain: what it sees, what it decides, what it claims and what it leaves behind."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import oracles
+from kernels.test_chain import World, world
+from kernels.test_native_draw import assert_frequencies
+from n2s.kernels.native_chain import (
+    LAYOUT,
+    PARAMETERS,
+    block_chance,
+    count_chances,
+    draw_request,
+    look,
+    removal_scores,
+    run_native,
+    temperature_of,
+    views,
+    way_chances,
+)
+from n2s.problem import Variant, random_tour
+
+CASES = pytest.mark.parametrize(
+    ("n", "symmetric"), list(itertools.product([1, 2, 5, 25], [True, False]))
+)
+NEVER, ALWAYS = -80.0, 80.0
+"""Logits of what is not to happen, and of what is."""
+
+
+def random_theta(seed: int, sigma: float = 1.0) -> np.ndarray:
+    theta = np.random.default_rng([seed, 186]).normal(0.0, sigma, PARAMETERS)
+    theta.setflags(write=False)  # as a policy's are: kernels are compiled for one kind of array
+    return theta
+
+
+def single(theta: np.ndarray, count: int = 0) -> np.ndarray:
+    """The same, but only one class of counts, and no block moves."""
+    theta = theta.copy()
+    blocks = oracles.native_blocks(theta)
+    blocks["count/views"][:], blocks["count/bias"][:] = 0.0, NEVER
+    blocks["count/bias"][count] = ALWAYS
+    blocks["blocks"][:5] = [NEVER, 0, 0, 0, 0]
+    return theta
+
+
+def random_views(seed: int) -> np.ndarray:
+    rng = np.random.default_rng([seed, 4])
+    return np.array([*rng.uniform(0, 3, 2), rng.random(), rng.uniform(-1.75, 2.0)])
+
+
+class Native:
+    """A chain under way: everything that is carried from one call to the next."""
+
+    def __init__(
+        self,
+        here: World,
+        tour: np.ndarray,
+        theta: np.ndarray,
+        seed: int = 1,
+        scale: float = 0.4,
+        times: np.ndarray | None = None,
+        traces: np.ndarray | None = None,
+    ) -> None:
+        self.here, self.scale = here, scale
+        self.n = len(tour) // 2
+        self.theta = theta.copy()
+        self.theta.setflags(write=False)
+        self.tour, self.best_tour = tour.copy(), tour.copy()
+        cost = oracles.cost(here.costs, tour.tolist())
+        self.costs = np.array([cost, cost])
+        self.times = np.full(self.n, -10 * self.n) if times is None else times.copy()
+        self.traces = np.zeros(self.n, np.float32) if traces is None else traces.copy()
+        self.counters = np.zeros(2, np.int64)
+        self.state = np.array([seed], np.uint64)
+
+    def run(
+        self,
+        steps: int,
+        progress: float = 0.0,
+        pace: float = 0.0,
+        toil: float = 0.0,
+        budget: float = 100.0,
+    ) -> None:
+        here = self.here
+        run_native(
+            *(here.variant, here.costs, here.reach, here.near, here.alike, self.theta, self.scale),
+            *(self.tour, self.best_tour, self.costs, self.times, self.traces, self.counters),
+            *(self.state, steps, progress, pace, toil, budget),
+        )
+
+    @property
+    def everything(self) -> list[list[float]]:
+        carried = (
+            *(self.tour, self.best_tour, self.costs),
+            *(self.times, self.traces, self.counters, self.state),
+        )
+        return [part.tolist() for part in carried]
+
+    @property
+    def last_out(self) -> list[int]:
+        """The requests taken out in the last step."""
+        return (np.flatnonzero(self.times == self.counters[0]) + 1).tolist()
+
+
+def begin(
+    n: int, variant: Variant, theta: np.ndarray, symmetric: bool = False, seed: int = 1
+) -> Native:
+    tour = random_tour(n, variant, np.random.default_rng(n))
+    return Native(world(n, variant, symmetric), tour, theta, seed)
+
+
+# --- what is seen and decided -------------------------------------------------------------------
+
+
+def test_the_layout() -> None:
+    shapes = oracles.NATIVE_BLOCKS
+    assert list(LAYOUT) == list(shapes)
+    assert list(LAYOUT.values()) == [math.prod(shape) for shape in shapes.values()]
+    assert PARAMETERS == 186
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        # current, best, mean edge, stagnation, N, progress, steps a request
+        ((7.0, 5.0, 0.5, 0, 11, 0.25, 128.0), [1.0, 0.0, 0.25, 0.0]),
+        ((5.0, 5.0, 0.5, 33, 11, 0.0, 2048.0), [0.0, 1.5, 0.0, 1.0]),
+        ((99.0, 5.0, 0.5, 10**6, 11, 1.0, 1.0), [3.0, 3.0, 1.0, -1.75]),
+    ],
+)
+def test_views(arguments: tuple, expected: list[float]) -> None:
+    seen = np.full(4, np.nan)
+    views(*arguments, seen)
+    assert seen.tolist() == expected
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3, 3.0, 300.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_decisions_are_those_of_the_slow_twins(seed: int, sigma: float) -> None:
+    theta, seen = random_theta(seed, sigma), random_views(seed)
+    assert temperature_of(theta, seen, 0.7) == pytest.approx(
+        oracles.native_temperature(theta, seen, 0.7), rel=1e-12
+    )
+    counts, ways = np.empty(5), np.empty(3)
+    count_chances(theta, seen, counts)
+    assert np.diff(counts, prepend=0.0) == pytest.approx(
+        oracles.native_counts(theta, seen), abs=1e-12
+    )
+    assert counts[-1] == 1.0
+    way_chances(theta, ways)
+    weights = np.exp(np.clip(oracles.native_blocks(theta)["ways"], -40, 40))
+    assert np.diff(ways, prepend=0.0) == pytest.approx(weights / weights.sum(), abs=1e-12)
+    assert block_chance(theta, seen) == pytest.approx(
+        oracles.native_block_chance(theta, seen), rel=1e-12
+    )
+    features = np.random.default_rng(seed).uniform(0, 4, (8, 7)).astype(np.float32)
+    scores = np.empty(7, np.float32)
+    removal_scores(theta, seen, features, 7, scores)
+    expected = oracles.native_scores(theta, seen, features.astype(float))
+    assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5 * sigma * (1 + sigma))
+
+
+def test_decisions_of_zeros() -> None:
+    """From 0.4 to 0.05 mean edges; one request with e^2 against e^-1 to e^-4; a block with e^-3."""
+    theta = random_theta(0, 0.0)
+    temperatures = [temperature_of(theta, np.array([1.0, 2, p, 1]), 3.0) for p in (0, 0.5, 1)]
+    assert temperatures == pytest.approx([1.2, 3 * math.sqrt(0.4 * 0.05), 0.15])
+    counts, ways = np.empty(5), np.empty(3)
+    count_chances(theta, np.ones(4), counts)
+    weights = [math.exp(2), *(math.exp(-level) for level in (1, 2, 3, 4))]
+    assert counts == pytest.approx(np.cumsum(weights) / sum(weights))
+    assert counts[0] == pytest.approx(0.9283, abs=1e-4)
+    way_chances(theta, ways)
+    assert ways == pytest.approx([1 / 3, 2 / 3, 1])
+    assert block_chance(theta, np.ones(4)) == pytest.approx(0.0474, abs=1e-4)
+
+
+def test_a_request_is_drawn_by_its_share() -> None:
+    """Weights 1, 3, 4: borders at an eighth and a half."""
+    scores = np.log([1.0, 3.0, 4.0]).astype(np.float32) + np.float32(70)
+    scratch = np.empty(3, np.float32)
+    for uniform, request in [(0, 1), (0.12499, 1), (0.12501, 2), (0.49999, 2), (0.50001, 3)]:
+        assert draw_request(scores, 3, scratch, float(uniform)) == request
+    assert draw_request(scores, 3, scratch, float(np.nextafter(1, 0))) == 3
+
+
+@CASES
+def test_what_is_seen_of_requests(n: int, symmetric: bool, variant: Variant) -> None:
+    here = world(n, variant, symmetric)
+    for seed in range(5):
+        tour = random_tour(n, variant, np.random.default_rng(seed))
+        nodes = tour.tolist()
+        arcs = np.array(
+            [here.costs[a, b] for a, b in zip(nodes, [*nodes[1:], nodes[0]], strict=True)]
+        )
+        place, features = np.zeros(2 * n + 1, np.int64), np.full((8, n), 9, np.float32)
+        look(here.costs, tour, arcs, n, 0.4, place, features)
+        expected = oracles.native_features(here.costs, nodes, 0.4, 0, [0] * n, [0.0] * n)
+        rows = [0, 1, 6, 7]
+        assert features[rows] == pytest.approx(expected[rows], abs=2e-6)
+        assert (features[2:6] == 9).all()  # not its own
+        assert tour[place].tolist() == list(range(2 * n + 1))
+
+
+# --- what it claims -----------------------------------------------------------------------------
+
+
+@CASES
+@pytest.mark.parametrize("sigma", [0.0, 0.7, 3.0])
+def test_tours_stay_feasible_and_costs_true(
+    n: int, symmetric: bool, sigma: float, variant: Variant
+) -> None:
+    chain = begin(n, variant, random_theta(n, sigma), symmetric)
+    start = best = chain.costs[1]
+    progress = 0.0
+    for steps in (0, 1, 1, 2, 7, 50, 700):
+        chain.run(steps, progress, 1 / 1000)
+        progress += steps / 1000
+        for claimed, route in zip(chain.costs, (chain.tour, chain.best_tour), strict=True):
+            assert oracles.is_feasible(route.tolist(), n, variant)
+            assert claimed == pytest.approx(
+                oracles.cost(chain.here.costs, route.tolist()), abs=1e-9
+            )
+        assert chain.costs[1] <= chain.costs[0] + 1e-12
+        assert chain.costs[1] <= best
+        best = chain.costs[1]
+    assert chain.counters[0] == 761
+    if n == 25 and sigma < 3:
+        assert best < 0.75 * start
+
+
+def test_block_moves_alone(variant: Variant) -> None:
+    """LIFO moves blocks and takes nothing out; the other variant has none."""
+    theta = np.zeros(PARAMETERS)
+    oracles.native_blocks(theta)["blocks"][0] = ALWAYS
+    chain = begin(8, variant, theta)
+    before = chain.costs[0]
+    for _ in range(60):
+        chain.run(5, 0.5)
+        assert oracles.is_feasible(chain.tour.tolist(), 8, variant)
+        assert chain.costs[0] == pytest.approx(
+            oracles.cost(chain.here.costs, chain.tour.tolist()), abs=1e-9
+        )
+    assert (chain.times == -80).all() == (variant is Variant.LIFO)
+    assert chain.costs[1] < before
+
+
+def test_small_instances_are_solved(variant: Variant) -> None:
+    """Every tour within reach, and the best of all found by zeros and by random parameters."""
+    for n, seed in itertools.product([1, 2, 3, 4], range(4)):
+        chain = begin(n, variant, random_theta(seed, 0.3 * seed))
+        optimum = min(oracles.cost(chain.here.costs, t) for t in oracles.all_tours(n, variant))
+        chain.run(3000, 0.0, 1 / 3000)
+        assert chain.costs[1] == pytest.approx(optimum)
+
+
+@pytest.mark.parametrize("exponent", [30, -30, 200, -200, 300, -300])
+def test_the_unit_of_costs_does_not_matter(exponent: int, variant: Variant) -> None:
+    """In units of a power of two not a bit changes, whatever single precision can hold."""
+    plain = begin(8, variant, random_theta(3))
+    unit = 2.0**exponent
+    costs, reach = plain.here.costs * unit, plain.here.reach * unit
+    for array in (costs, reach):
+        array.setflags(write=False)
+    here = plain.here._replace(costs=costs, reach=reach)
+    scaled = Native(here, plain.tour, random_theta(3), scale=0.4 * unit)
+    for chain in (plain, scaled):
+        chain.run(400, 0.0, 1 / 400)
+    assert scaled.tour.tolist() == plain.tour.tolist()
+    assert (scaled.costs / unit).tolist() == plain.costs.tolist()
+
+
+@pytest.mark.parametrize("never", [1e9, 1e14, 1e20, 1e40, 1e99])
+def test_arcs_that_stand_for_never(never: float, variant: Variant) -> None:
+    """Costs stay true, places stay places; the forbidden arcs of the first tour are left behind."""
+    plain = begin(8, variant, random_theta(2, 0.5))
+    costs = plain.here.costs.copy()
+    rng = np.random.default_rng(3)
+    costs[rng.random(costs.shape) < 0.25] = never
+    reach = np.array(costs.T, order="C")
+    for array in (costs, reach):
+        array.setflags(write=False)
+    chain = Native(plain.here._replace(costs=costs, reach=reach), plain.tour, plain.theta)
+    assert chain.costs[0] >= never
+    for _ in range(40):
+        chain.run(25, 0.5)
+        for claimed, route in zip(chain.costs, (chain.tour, chain.best_tour), strict=True):
+            assert oracles.is_feasible(route.tolist(), 8, variant)
+            assert claimed == pytest.approx(oracles.cost(costs, route.tolist()), rel=1e-9)
+    assert chain.costs[1] < 10
+
+
+# --- what it carries on -------------------------------------------------------------------------
+
+
+def test_the_state_alone_decides(variant: Variant) -> None:
+    first, again, other = (begin(25, variant, random_theta(1), seed=seed) for seed in (3, 3, 4))
+    for chain in (first, again, other):
+        chain.run(300, 0.0, 1 / 300)
+    assert first.everything == again.everything
+    assert first.tour.tolist() != other.tour.tolist()
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 25])
+def test_calls_one_after_the_other_are_one_call(n: int, sigma: float, variant: Variant) -> None:
+    """Bit for bit, as long as progress goes on where it stood: paces here are powers of two."""
+    whole, halves, single_steps = (begin(n, variant, random_theta(2, sigma)) for _ in range(3))
+    pace = 2.0**-7
+    whole.run(100, 0.125, pace)
+    for part in range(2):
+        halves.run(50, 0.125 + 50 * part * pace, pace)
+    for step in range(100):
+        single_steps.run(1, 0.125 + step * pace, pace)
+    assert whole.everything == halves.everything == single_steps.everything
+    assert whole.counters[0] == 100
+
+
+def test_counters_times_and_traces(variant: Variant) -> None:
+    """Steps, steps since the best, and what was taken out: 0.5 more each time, fading by 1 - 1 / 2n."""
+    chain = begin(5, variant, random_theta(4, 0.5))
+    stagnation, traces = 0, np.zeros(5)
+    for step in range(1, 200):
+        best = chain.costs[1]
+        chain.run(1, 0.3)
+        stagnation = 0 if chain.costs[1] < best else stagnation + 1
+        assert chain.counters.tolist() == [step, stagnation]
+        out = chain.last_out
+        if out:
+            traces *= 0.9
+            traces[np.array(out) - 1] += 0.5
+        else:
+            assert variant is Variant.LIFO  # a block was moved or not, nothing was taken out
+        assert chain.traces == pytest.approx(traces, abs=1e-5)
+    assert len(set(chain.times.tolist())) > 1
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1.0])
+def test_work_ends_at_progress_one(sigma: float, variant: Variant) -> None:
+    """A step costs its pace and a toil for every request put back, or one for a block."""
+    pace, toil = 2.0**-9, 2.0**-8
+    theta = random_theta(6, sigma)
+    whole, stepwise = begin(8, variant, theta), begin(8, variant, theta)
+    whole.run(10**6, 0.25, pace, toil)
+    progress = 0.25
+    while progress < 1:
+        stepwise.run(1, progress, pace, toil)
+        progress += pace + toil * max(1, len(stepwise.last_out))
+    assert whole.everything == stepwise.everything
+    before = whole.everything
+    whole.run(10, 1.0, pace, toil)
+    assert whole.everything == before
+    whole.run(10, 1.0, pace, 0.0)  # where only steps count, nothing ends before they are made
+    assert whole.counters[0] == stepwise.counters[0] + 10
+
+
+def test_work_of_single_removals_by_hand(variant: Variant) -> None:
+    """(1 - 0.25) / (1 / 64 + 1 / 32) = 16 steps."""
+    chain = begin(8, variant, single(np.zeros(PARAMETERS)))
+    chain.run(10**6, 0.25, 1 / 64, 1 / 32)
+    assert chain.counters[0] == 16
+
+
+# --- chances ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sigma", [0.3, 3.0, 30.0])
+@pytest.mark.parametrize("n", [1, 2, 3, 12])
+def test_no_request_is_taken_out_twice_in_a_row(n: int, sigma: float, variant: Variant) -> None:
+    """In steps that take out one, however much the scores want it; a single request has no choice."""
+    chain = begin(n, variant, single(random_theta(5, sigma)))
+    before: list[int] = []
+    for _ in range(300):
+        chain.run(1, 0.5)
+        out = chain.last_out
+        assert len(out) == 1
+        assert (out != before) == (n > 1) or not before
+        before = out
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_as_many_go_out_as_the_class_says(count: int, variant: Variant) -> None:
+    """1, 2, 3 to 4, 5 to 8, 9 to 16: never more, and no request twice; never more than there are."""
+    low, high = [(1, 1), (2, 2), (3, 4), (5, 8), (9, 16)][count]
+    for n in (2, 25):
+        chain = begin(n, variant, single(np.zeros(PARAMETERS), count))
+        seen: Counter[int] = Counter()
+        for _ in range(200):
+            chain.run(1, 0.5)
+            seen[len(chain.last_out)] += 1
+        assert max(seen) == min(high, n)
+        assert min(seen) >= 1
+        if n == 25:  # related requests may run out, rarely
+            assert sum(times for size, times in seen.items() if size >= low) > 100
+
+
+def test_removals_have_the_probabilities_of_their_scores(variant: Variant) -> None:
+    """20,000 first steps, by chi-square: the softmax over features of the slow twin."""
+    n, scale = 5, 0.4
+    theta = single(random_theta(8, 0.4))
+    here = world(n, variant)
+    rng = np.random.default_rng(1)
+    tour = random_tour(n, variant, rng)
+    times = np.array([-1, -3, -50, -7, -20])
+    traces = rng.random(n).astype(np.float32)
+    counts: Counter[int] = Counter()
+    for seed in range(20_000):
+        chain = Native(here, tour, theta, seed, scale, times, traces)
+        chain.run(1, 0.3, budget=512.0)
+        counts.update(chain.last_out)
+    seen = np.array([0.0, 0.0, 0.3, 0.5])
+    features = oracles.native_features(here.costs, tour.tolist(), scale, 1, times, traces)
+    scores = oracles.native_scores(theta, seen, features)
+    weights = np.exp(scores - scores.max())
+    chances = dict(enumerate((weights / weights.sum()).tolist(), 1))
+    assert max(chances.values()) < 0.9
+    assert_frequencies(counts, chances)
+
+
+@pytest.mark.parametrize("preferences", [[0.0, 0.0, 0.0, 0.0], [1.0, -0.7, 0.8, -1.2]])
+def test_steps_have_the_probabilities_of_the_heat_bath(
+    preferences: list[float], variant: Variant
+) -> None:
+    """20,000 first steps, by chi-square: a request by its score, then its place by cost and preference."""
+    n, scale = 3, 0.4
+    theta = single(random_theta(9, 0.3))
+    blocks = oracles.native_blocks(theta)
+    blocks["places"][:] = preferences
+    here = world(n, variant)
+    tour = random_tour(n, variant, np.random.default_rng(2))
+    counts: Counter[tuple[int, ...]] = Counter()
+    for seed in range(20_000):
+        chain = Native(here, tour, theta, seed, scale)
+        chain.run(1, 0.1, budget=64.0)
+        counts[tuple(chain.tour.tolist())] += 1
+    seen = np.array([0.0, 0.0, 0.1, -0.25])
+    nodes = tour.tolist()
+    features = oracles.native_features(here.costs, nodes, scale, 1, [-30] * n, [0.0] * n)
+    scores = oracles.native_scores(theta, seen, features)
+    weights = np.exp(scores - scores.max())
+    temperature = oracles.native_temperature(theta, seen, scale)
+    expected: Counter[tuple[int, ...]] = Counter()
+    for request, share in enumerate(weights / weights.sum(), 1):
+        rest = oracles.without(nodes, request)
+        changes = oracles.reinsertion_changes(here.costs, rest, request, variant)
+        (old,) = [p for p in changes if oracles.reinserted(rest, request, *p) == nodes]
+        logits = {}
+        for (j, k), change in changes.items():
+            logits[j, k] = -change / temperature
+            if j == k:
+                logits[j, k] += preferences[3]
+                logits[j, k] += preferences[2] if (j, k) == old else 0.0
+            else:
+                logits[j, k] += preferences[0] if j == old[0] else 0.0
+                logits[j, k] += preferences[1] if k == old[1] else 0.0
+        total = sum(map(math.exp, logits.values()))
+        for pair, logit in logits.items():
+            expected[tuple(oracles.reinserted(rest, request, *pair))] += (
+                share * math.exp(logit) / total
+            )
+    assert_frequencies(counts, expected)
+
+
+def test_worse_tours_after_large_removals_are_taken_by_their_probability(variant: Variant) -> None:
+    """The same numbers, very eager, show what is proposed; else it is taken with exp(-d / T)."""
+    theta = single(np.zeros(PARAMETERS), 2)
+    eager = theta.copy()
+    oracles.native_blocks(eager)["several"][1] = 10.0
+    polished = begin(12, variant, np.zeros(PARAMETERS))
+    polished.run(5000, 0.0, 1 / 5000)
+    temperature = 0.4 * 0.4
+    surplus = spread = 0.0
+    for seed in range(3000):
+        proposed = Native(polished.here, polished.best_tour, eager, seed)
+        tried = Native(polished.here, polished.best_tour, theta, seed)
+        for chain in (proposed, tried):
+            chain.run(1, 0.0)
+        change = proposed.costs[0] - polished.costs[1]
+        if change > 1e-9 and len(proposed.last_out) > 1:
+            chance = math.exp(-change / temperature)
+            taken = tried.tour.tolist() == proposed.tour.tolist()
+            assert taken or tried.tour.tolist() == polished.best_tour.tolist()
+            surplus += taken - chance
+            spread += chance * (1 - chance)
+    assert spread > 50
+    assert abs(surplus) < 4 * math.sqrt(spread)
