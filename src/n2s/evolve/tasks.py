@@ -9,12 +9,18 @@ import numpy as np
 from n2s.evolve.config import Tasks
 from n2s.evolve.problems import draw_instance
 from n2s.local import Landscape, Outset, landscape_of
+from n2s.local.chain import annealed
+from n2s.local.plan import settings_of
 from n2s.native import NativeChain, NativePolicy
 from n2s.problem import Instance, random_tour
 from n2s.problem.instance import IntArray
 
 STEP, REQUEST = 0.8, 1.0
 """What a step costs beside its requests, in the time that putting back one request takes (N = 101)."""
+GOOD = 30
+"""Annealed iterations for each request behind the start of a warm task."""
+WARM_SHARE = 0.4
+"""Of the tasks in which time counts."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +34,14 @@ class Task:
     steps: int = 0
     """The budget in steps, or 0."""
     work: int = 0
-    """The budget in requests put back, or 0."""
+    """The budget in requests put back, or 0: then time counts."""
+    warm: bool = False
+    """Whether the start is a good tour."""
 
     def run(self, policy: NativePolicy) -> tuple[float, int]:
         """(cost of the best tour, steps made)."""
         expected = self.steps or self.work / (STEP + REQUEST)
-        outset = Outset(self.start, self.seed, self.scale, False, expected)
+        outset = Outset(self.start, self.seed, self.scale, self.warm, expected, self.work > 0)
         chain = NativeChain(self.land, outset, policy)
         if self.steps:
             chain.advance(self.steps, 0.0, 1.0)
@@ -48,13 +56,23 @@ def scale_of(land: Landscape, generator: np.random.Generator) -> float:
 
 
 def task_of(
-    instance: Instance, generator: np.random.Generator, steps: int = 0, work: int = 0
+    instance: Instance,
+    generator: np.random.Generator,
+    steps: int = 0,
+    work: int = 0,
+    warm: bool = False,
 ) -> Task:
-    """Search an instance from a random tour if steps count, from a greedy one if time does."""
+    """Search an instance from a random tour if steps count, from a greedy or a good one if time does."""
     land = landscape_of(instance, dense=True)
     scale = scale_of(land, generator)
     start = random_tour(instance.n, instance.variant, generator) if steps else land.start(generator)
-    return Task(land, start, scale, int(generator.integers(2**63)), steps, work)
+    seed = int(generator.integers(2**63))
+    if warm:
+        make = annealed(settings_of(instance.variant))
+        chain = make(land, Outset(start, seed, scale, False, GOOD * land.n))
+        chain.advance(GOOD * land.n, 0.0, 1.0)
+        start = chain.best_tour
+    return Task(land, start, scale, seed, steps, work, warm)
 
 
 def draw_tasks(config: Tasks, generation: int) -> list[Task]:
@@ -67,5 +85,6 @@ def draw_tasks(config: Tasks, generation: int) -> list[Task]:
         size = config.sizes[int(generator.integers(len(config.sizes)))]
         shape = config.shapes[int(generator.integers(len(config.shapes)))]
         instance = draw_instance(shape, size, config.variant, generator)
-        tasks.append(task_of(instance, generator, steps, work))
+        warm = work > 0 and bool(generator.random() < WARM_SHARE)
+        tasks.append(task_of(instance, generator, steps, work, warm))
     return tasks

@@ -3,8 +3,8 @@ r"""The native policy: N2S's decisions by a few hundred parameters over local fe
 One step takes a request out, drawn from a softmax of a small MLP over features that are kept up to date,
 perhaps with related ones, and puts each back by the exact heat bath (``native_draw``) at a temperature
 that a second MLP chooses. What the policy sees of the whole: how far the tour is above the best one, for
-how long nothing improved, how much of the budget is used, and how large the budget is. docs/native.md has
-the equations.
+how long nothing improved, how much of the budget is used, how large it is and what it counts.
+docs/native.md has the equations.
 
 ``theta`` holds all parameters, one block behind the other (``LAYOUT``); zeros are a sound annealing.
 """
@@ -30,8 +30,8 @@ from n2s.kernels.recreate import open_gaps
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
 from n2s.kernels.rules import gap_labels
 
-VIEWS = 4
-"""What is seen of the whole: excess, stagnation, progress, budget."""
+VIEWS = 5
+"""What is seen of the whole: excess, stagnation, progress, budget, and whether that counts time."""
 FEATURES = 8
 """What is seen of a request: the two detours, age, freshness, trace, length, span, depth."""
 HIDDEN = 8
@@ -100,12 +100,13 @@ CANCELLED = 1e-3
 
 
 @njit(cache=True, error_model="numpy")
-def views(current, best, scale, stagnation, size, progress, budget, out):  # type: ignore[no-untyped-def]
+def views(current, best, scale, stagnation, size, progress, budget, timed, out):  # type: ignore[no-untyped-def]
     """What the policy sees of the whole, (VIEWS,); ``budget`` are steps for each request."""
     out[0] = min((current - best) / (4.0 * scale), MOST)
     out[1] = min(stagnation / (2.0 * size), MOST)
     out[2] = progress
     out[3] = (math.log2(budget) - 7.0) / 4.0
+    out[4] = 1.0 if timed else 0.0
 
 
 @njit(cache=True, error_model="numpy")
@@ -267,6 +268,7 @@ def run_native(  # type: ignore[no-untyped-def]
     pace,
     toil,
     budget,
+    timed,
 ):
     """Go on with ``tour`` for some steps, in place.
 
@@ -274,7 +276,7 @@ def run_native(  # type: ignore[no-untyped-def]
     taken out, ``traces`` (n,) how often lately; ``counters`` (2,) the steps made and those without
     improvement. Progress begins at ``progress`` and grows by ``pace`` a step and ``toil`` a request put
     back; where toil counts, the chain ends at 1. ``budget`` are the steps for each request that the whole
-    chain has.
+    chain has; ``timed`` says that time counts, not steps.
     """
     size = len(tour)
     n = size // 2
@@ -302,7 +304,7 @@ def run_native(  # type: ignore[no-untyped-def]
     for _ in range(steps):
         if toil > 0.0 and progress >= 1.0:
             break
-        views(current, best, scale, stagnation, size, min(progress, 1.0), budget, seen)
+        views(current, best, scale, stagnation, size, min(progress, 1.0), budget, timed, seen)
         temperature = temperature_of(theta, seen, scale)
         progress += pace
         clock += 1

@@ -26,6 +26,8 @@ class Outset:
     """Whether the tour is a good one already, not to be melted down."""
     steps: float
     """How many the chain may expect to make."""
+    timed: bool = False
+    """Whether time is what counts, not steps."""
 
 
 class Chain(ABC):

@@ -117,7 +117,9 @@ def search(
     def job(tour: IntArray, warm: bool, iterations: int, share: int | None) -> _Job:
         seconds = None if watch.deadline is None else iterations / rate
         limit = iterations if share is None else min(iterations, share)
-        outset = Outset(tour, int(generator.integers(2**63)), scale, warm, limit)
+        outset = Outset(
+            tour, int(generator.integers(2**63)), scale, warm, limit, seconds is not None
+        )
         by_clock = seconds is not None and share is None
         return _Job(outset, None if by_clock else limit, seconds)
 
@@ -169,7 +171,7 @@ def _rate(land: Landscape, make: ChainMaker, tour: IntArray, scale: float) -> fl
     """Iterations a second, from a few."""
     # Loaded now, not when a plan counts on the time.
     land.child(tour, tour, np.random.default_rng(0))
-    chain = make(land, Outset(tour, 0, scale, True, TRIALS * TRIAL))
+    chain = make(land, Outset(tour, 0, scale, True, TRIALS * TRIAL, True))
     least = math.inf
     # The fastest counts: the first may load the kernel, others may be interrupted.
     for _ in range(TRIALS):

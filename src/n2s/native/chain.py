@@ -31,6 +31,7 @@ class NativeChain(Chain):
         self.short = land
         self.theta = policy.theta
         self.scale = outset.scale
+        self.timed = outset.timed
         self.first = WARM if outset.warm else 0.0
         self.budget = max(1.0, outset.steps / land.n)
         self.times = np.full(land.n, -LONG_AGO * land.n)
@@ -72,6 +73,7 @@ class NativeChain(Chain):
             pace,
             toil,
             self.budget,
+            self.timed,
         )
 
 

@@ -1,0 +1,103 @@
+"""How good the native policy is: steps from a random tour, and seconds; prints one JSON object.
+
+Uniform instances that no training has seen, one thread. Gaps are to the best cost that any run here found for an
+instance, the annealed search with the most seconds among them. The process is warm: kernels are loaded before the
+first clock starts, so seconds are those of the search.
+
+Run: ``python benchmarks/native_quality.py --variant lifo [--nodes 21 51 101 201] [--count 100] [--seconds 1 5]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+import numpy as np
+from hardware import hardware
+
+import n2s
+from n2s.problem import Instance, Variant, generate
+
+
+def solve(instance: Instance, method: str, seed: int, **budget: float) -> tuple[float, float, int]:
+    """(cost, seconds, steps) of one search with one thread."""
+    start = {"start": "random"} if "steps" in budget and method == "native" else {}
+    found = n2s.solve(instance, method=method, seed=seed, threads=1, **budget, **start)  # type: ignore[arg-type]
+    return found.cost, found.seconds, found.steps
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--variant", type=Variant, choices=list(Variant), default=Variant.PDTSP)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[21, 51, 101, 201])
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--steps", type=int, nargs="*", default=[1000, 3000])
+    parser.add_argument("--seconds", type=float, nargs="*", default=[1.0, 5.0])
+    parser.add_argument("--timed", type=int, default=100, help="instances that get the seconds")
+    parser.add_argument("--seed", type=int, default=20261116)
+    arguments = parser.parse_args()
+    result: dict[str, object] = {
+        "hardware": hardware(),
+        "variant": arguments.variant,
+        "count": arguments.count,
+        "seed": arguments.seed,
+    }
+    began = time.monotonic()
+    for nodes in arguments.nodes:
+        instances = generate(
+            nodes // 2, arguments.count, arguments.seed + nodes, arguments.variant
+        )
+        budgets: list[tuple[str, str, dict[str, float]]] = [
+            (f"native, {steps} steps", "native", {"steps": steps}) for steps in arguments.steps
+        ]
+        for seconds in arguments.seconds:
+            for method in ("native", "anneal"):
+                budgets.append((f"{method}, {seconds:g} s", method, {"time_limit": seconds}))
+        for method in ("native", "anneal"):
+            solve(instances[0], method, 0, steps=200)
+            solve(instances[0], method, 0, time_limit=0.3)
+        runs: dict[str, list[tuple[float, float, int]]] = {name: [] for name, _, _ in budgets}
+        for index, instance in enumerate(instances):
+            for name, method, budget in budgets:
+                if "steps" in budget or index < arguments.timed:
+                    runs[name].append(solve(instance, method, index, **budget))
+            if index % 10 == 9:
+                print(f"{time.monotonic() - began:7.1f} s  {nodes}: {index + 1}", file=sys.stderr)
+        # Where nobody had seconds, the annealed search says what is known.
+        best = np.array(
+            [
+                min(
+                    [run[index][0] for run in runs.values() if index < len(run)]
+                    + ([] if index < arguments.timed else [reference(instance)])
+                )
+                for index, instance in enumerate(instances)
+            ]
+        )
+        result[str(nodes)] = {name: summary(run, best) for name, run in runs.items() if run}
+    print(json.dumps(result, indent=1))
+
+
+def reference(instance: Instance) -> float:
+    """What the annealed search finds in its default number of steps."""
+    return solve(instance, "anneal", 0, steps=3000 * instance.n)[0]
+
+
+def summary(run: list[tuple[float, float, int]], best: np.ndarray) -> dict[str, float]:
+    """Gaps in percent, and what a step takes."""
+    costs, seconds, steps = (np.array(column) for column in zip(*run, strict=True))
+    gaps = 100 * (costs / best[: len(costs)] - 1)
+    return {
+        "instances": len(run),
+        "mean_percent": round(float(gaps.mean()), 4),
+        "standard_error": round(float(gaps.std() / len(gaps) ** 0.5), 4),
+        "worst_percent": round(float(gaps.max()), 3),
+        "best": round(float((gaps < 1e-6).mean()), 3),
+        "seconds": round(float(seconds.mean()), 3),
+        "microseconds_per_step": round(float(1e6 * seconds.sum() / steps.sum()), 2),
+    }
+
+
+if __name__ == "__main__":
+    main()
