@@ -1,10 +1,10 @@
 """How good the native policy is: steps from a random tour, and seconds; prints one JSON object.
 
-Uniform instances that no training has seen, one thread. Gaps are to the best cost that any run here found for an
-instance, the annealed search with the most seconds among them. The process is warm: kernels are loaded before the
-first clock starts, so seconds are those of the search.
+Uniform instances that no training has seen, one thread. Gaps are to the best cost that any run here found
+for an instance, the annealed search with the most seconds among them. The process is warm: kernels are
+loaded before the first clock starts, so seconds are those of the search.
 
-Run: ``python benchmarks/native_quality.py --variant lifo [--nodes 21 51 101 201] [--count 100] [--seconds 1 5]``
+Run: ``python benchmarks/native_quality.py --variant lifo [--nodes 21 51 101 201] [--count 100] [--timed 20]``
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def main() -> None:
     }
     began = time.monotonic()
     for nodes in arguments.nodes:
-        instances = generate(
-            nodes // 2, arguments.count, arguments.seed + nodes, arguments.variant
-        )
+        instances = generate(nodes // 2, arguments.count, arguments.seed + nodes, arguments.variant)
         budgets: list[tuple[str, str, dict[str, float]]] = [
             (f"native, {steps} steps", "native", {"steps": steps}) for steps in arguments.steps
         ]

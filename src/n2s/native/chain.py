@@ -46,9 +46,7 @@ class NativeChain(Chain):
     def best_after_work(self, budget: float, step: float, request: float) -> tuple[float, int]:
         """(best cost, steps) once steps and requests, each at its price, have used up a budget."""
         left = 1.0 - self.first
-        self._run(
-            int(budget / step) + 1, self.first, left * step / budget, left * request / budget
-        )
+        self._run(int(budget / step) + 1, self.first, left * step / budget, left * request / budget)
         return self.best, int(self.counters[0])
 
     def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
