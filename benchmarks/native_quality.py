@@ -4,7 +4,7 @@ Uniform instances that no training has seen, one thread. Gaps are to the best co
 for an instance, the annealed search with the most seconds among them. The process is warm: kernels are
 loaded before the first clock starts, so seconds are those of the search.
 
-Run: ``python benchmarks/native_quality.py --variant lifo [--nodes 21 51 101 201] [--count 100] [--timed 20]``
+Run: ``python benchmarks/native_quality.py --variant lifo [--nodes 21 51 101 201] [--count 100]``
 """
 
 from __future__ import annotations
