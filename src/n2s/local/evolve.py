@@ -36,6 +36,8 @@ class Watch:
     """Iterations in all, if limited."""
     deadline: float | None = None
     """``time.monotonic()`` at which time is up, if limited."""
+    improved: Callable[[IntArray], None] | None = None
+    """Given a copy of each new best tour, just before ``over`` is told its cost."""
 
     def spent(self, done: int) -> bool:
         """Whether a limit is reached."""
@@ -60,11 +62,14 @@ class _Board:
         self.over = False
         self._lock = threading.Lock()
 
-    def tell(self, iterations: int, cost: float) -> bool:
-        """Enter what a chain has done; says whether to stop."""
+    def tell(self, iterations: int, cost: float, tour: IntArray) -> bool:
+        """Enter what a chain has done and its best tour; says whether to stop."""
         with self._lock:
             self.done += iterations
-            self.best = min(self.best, cost)
+            if cost < self.best:
+                self.best = cost
+                if self.watch.improved is not None:
+                    self.watch.improved(tour.copy())
             if not self.over:
                 self.over = True  # also if the watch fails: the other chains must not go on alone
                 self.over = self.watch.over(self.done, self.best) or self.watch.spent(self.done)
@@ -106,7 +111,7 @@ def search(
     edge = land.cost(start if initial is None else land.start(generator)) / land.size
     scale = edge if edge > 0 else 1.0
     best = _Tour(land.cost(start), start.copy())
-    if board.tell(0, best.cost):
+    if board.tell(0, best.cost, best.tour):
         return best.cost, best.tour, board.done
     rate = _rate(land, make, start, scale) if watch.deadline is not None else math.inf
     plan = make_plan(settings, land.n, _budget(land, watch, rate, threads), threads)
@@ -144,7 +149,7 @@ def search(
             for one in found:
                 best = min(best, one, key=lambda tour: tour.cost)
                 _enter(population, one, plan.population)
-            board.tell(0, best.cost)  # even if no chain had time for a chunk
+            board.tell(0, best.cost, best.tour)  # even if no chain had time for a chunk
     return best.cost, best.tour, board.done
 
 
@@ -196,7 +201,7 @@ def _anneal(land: Landscape, make: ChainMaker, job: _Job, board: _Board, rate: f
         span = max(count / most, count / (rate * seconds))
         chain.advance(count, passed, min(passed + span, 1.0))
         done += count
-        if board.tell(count, chain.best):
+        if board.tell(count, chain.best, chain.best_tour):
             break
         passed = max(done / most, (time.monotonic() - began) / seconds)
     return _Tour(chain.best, chain.best_tour)

@@ -67,4 +67,5 @@ def run(
             histories[index].append(HistoryPoint(state.step, seconds, float(now[index])))
         best = now
         if callback is not None:
-            callback(Tick(state.step, seconds, float(best.sum()), float(state.current.min())))
+            tour = state.best_tours[state.best.argmin()].copy() if instances == 1 else None
+            callback(Tick(state.step, seconds, float(best.sum()), float(state.current.min()), tour))

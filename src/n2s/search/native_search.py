@@ -31,6 +31,11 @@ def search_natively(
     """Anneal until the rule says stop."""
     history: list[HistoryPoint] = []
     reason = ""
+    best_tour: IntArray | None = None
+
+    def improved(tour: IntArray) -> None:
+        nonlocal best_tour
+        best_tour = tour
 
     def over(step: int, best: float) -> bool:
         nonlocal reason
@@ -39,7 +44,7 @@ def search_natively(
         if not history or best < history[-1].best - 1e-12 * abs(history[-1].best):
             history.append(HistoryPoint(step, seconds, best))
         if callback is not None:
-            callback(Tick(step, seconds, best, best))
+            callback(Tick(step, seconds, best, best, best_tour))
         if interrupt.asked:
             reason = "interrupted"
         else:
@@ -52,6 +57,7 @@ def search_natively(
         over,
         steps=min(steps, default=None),
         deadline=started + min(limits) if limits else None,
+        improved=None if callback is None else improved,
     )
     generator = np.random.default_rng(options.seed)
     make: ChainMaker | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from n2s.problem.instance import IntArray
+
 
 @dataclass(frozen=True)
 class Tick:
@@ -14,3 +16,5 @@ class Tick:
     best: float
     current: float
     """Cheapest of the current tours."""
+    tour: IntArray | None = None
+    """The best tour as nodes, not to be changed; None where several instances are searched together."""
