@@ -13,24 +13,13 @@ def models(as_json: JsonOption = False) -> None:
     """List the policies that --checkpoint can name."""
     from n2s.search import library
 
-    rows = [
-        {
-            "name": named.name,
-            "variants": [variant.value for variant in named.variants],
-            "sizes": list(named.sizes),
-            "width": named.policy.config.width if named.sizes else None,
-            "parameters": named.policy.count_parameters(),
-            "trained": named.trained,
-            "sha256": named.sha256,
-        }
-        for named in library.every()
-    ]
+    rows = library.described()
     if as_json:
         typer.echo(json.dumps(rows))
         return
     for row in rows:
-        sizes = " ".join(map(str, row["sizes"])) or "any"  # type: ignore[arg-type]
+        sizes = " ".join(map(str, row["sizes"])) or "any"
         typer.echo(
-            f"{row['name']}: {', '.join(row['variants'])}; N {sizes}; D {row['width'] or '-'}; "  # type: ignore[arg-type]
-            f"{row['parameters']:,} weights; {row['trained']}; {str(row['sha256'])[:12] or 'no file'}"
+            f"{row['name']}: {', '.join(row['variants'])}; N {sizes}; D {row['width'] or '-'}; "
+            f"{row['parameters']:,} weights; {row['trained']}; {row['sha256'][:12] or 'no file'}"
         )

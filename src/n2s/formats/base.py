@@ -22,6 +22,8 @@ class Source:
     name: str
     data: bytes = field(repr=False)
     folder: Path | None = None
+    beside: tuple[Source, ...] = field(default=(), repr=False)
+    """Files that came together with this one, where there is no folder to look into."""
 
     @property
     def stem(self) -> str:

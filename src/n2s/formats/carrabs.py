@@ -115,12 +115,13 @@ def _pairs(source: Source, rows: dict[int, tsplib.Row]) -> tuple[int, list[tuple
 
 def _partner(source: Source) -> Source:
     """The ``.tsp`` of the same stem, or else the only one whose stem the ``.mtc``'s starts with."""
-    if source.folder is None:
+    if source.folder is None and not source.beside:
         raise source.error(
             f"a .mtc file needs {source.stem}.tsp beside it, but it came without a folder"
         )
     try:
-        files = [path for path in source.folder.iterdir() if path.suffix.lower() == ".tsp"]
+        around = source.folder.iterdir() if source.folder else (Path(f.name) for f in source.beside)
+        files = [path for path in around if path.suffix.lower() == ".tsp"]
         same = [path for path in files if path.stem == source.stem]
         starts = [path for path in files if source.stem.startswith(path.stem)]
         chosen = same or starts
@@ -131,9 +132,11 @@ def _partner(source: Source) -> Source:
         if len(chosen) > 1:
             names = ", ".join(sorted(path.name for path in chosen))
             raise source.error(f"more than one .tsp beside it fits {source.stem}: {names}")
+        if source.folder is None:
+            return next(other for other in source.beside if Path(other.name) == chosen[0])
         return Source(str(chosen[0]), chosen[0].read_bytes(), source.folder)
     except OSError as error:
-        place = Path(error.filename or source.folder).name
+        place = Path(error.filename or source.name).name
         raise source.error(f"{place} beside it cannot be read ({error.strerror})") from error
 
 

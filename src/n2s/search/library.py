@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from n2s.errors import InputError
 from n2s.model import Checkpoint, Operator, Policy, PolicyConfig, load
@@ -78,6 +79,22 @@ def every() -> list[NamedPolicy]:
     return [
         *(_from(load(path), name) for name, path in sorted(_shipped().items())),
         *map(_hand_made, HAND_MADE),
+    ]
+
+
+def described() -> list[dict[str, Any]]:
+    """All policies that can be named, as ``n2s models`` and the service list them."""
+    return [
+        {
+            "name": named.name,
+            "variants": [variant.value for variant in named.variants],
+            "sizes": list(named.sizes),
+            "width": named.policy.config.width if named.sizes else None,
+            "parameters": named.policy.count_parameters(),
+            "trained": named.trained,
+            "sha256": named.sha256,
+        }
+        for named in every()
     ]
 
 
