@@ -27,6 +27,7 @@ ORDER = [
     "train",
     "evolve",
     "bench",
+    "serve",
     "cli",
 ]
 

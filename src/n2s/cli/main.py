@@ -25,6 +25,7 @@ from n2s.cli import (
     plot,
     plot_training,
     report,
+    serve,
     solve,
     train,
     validate,
@@ -58,6 +59,7 @@ for command in (
     plot_training.plot_training,
     bench.bench,
     report.report,
+    serve.serve,
 ):
     app.command()(command)
 

@@ -1,0 +1,106 @@
+"""Who may come in, and what every answer carries.
+
+Plain ASGI around the application: nothing here reads a body or gets between a stream and its reader.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from n2s.serve.metrics import Metrics
+from n2s.serve.problems import Problem
+from n2s.serve.settings import LOOPBACK, Settings
+
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Border:
+    """Checks host, origin and token; adds headers; counts."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._settings = settings
+        self._metrics = metrics
+        images = f"'self' data: {settings.tiles_origin}".strip()
+        policy = (
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            f"img-src {images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        same = {} if settings.origins else {"cross-origin-resource-policy": "same-origin"}
+        headers = {**HEADERS, **same, "content-security-policy": policy}
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        hosts = {urlsplit(origin).hostname or "" for origin in settings.origins}
+        self._hosts = {*LOOPBACK, *hosts} if settings.local else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = {name for name, _ in message["headers"]}
+                added = [pair for pair in self._headers if pair[0] not in known]
+                if b"cache-control" not in known:
+                    added.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*message["headers"], *added]}
+                self._count(scope, message["status"])
+            await send(message)
+
+        problem = self._problem(scope)
+        if problem is not None:
+            await problem.response()(scope, receive, sending)
+        else:
+            await self._app(scope, receive, sending)
+
+    def _problem(self, scope: Scope) -> Problem | None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        host = headers.get(b"host", "")
+        if self._hosts is not None and _hostname(host) not in self._hosts:
+            # A foreign name that leads here is how a web site would reach this machine's services.
+            return Problem(421, "this service answers to the name of this machine only")
+        origin = headers.get(b"origin")
+        if not (origin in (None, *self._settings.origins) or _netloc(origin) == host):
+            return Problem(403, "pages of other origins are not allowed to use this service")
+        if self._settings.token and _guarded(scope["path"]) and scope["method"] != "OPTIONS":
+            given = headers.get(b"authorization", "")
+            wanted = f"Bearer {self._settings.token}"
+            if not hmac.compare_digest(given.encode("latin-1"), wanted.encode("latin-1")):
+                sentence = "a token is needed: send the header Authorization: Bearer TOKEN"
+                return Problem(401, sentence, WWW_Authenticate="Bearer")
+        return None
+
+    def _count(self, scope: Scope, status: int) -> None:
+        # The route's own path, not the client's: it could name a new one with every request.
+        path = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in ("GET", "POST", "DELETE") else "other"
+        self._metrics.requests.add(method=method, path=path, status=str(status))
+
+
+def _guarded(path: str) -> bool:
+    """What a token guards: all that works or tells; the pages, which hold no data, stay open."""
+    return path.startswith("/v1/") or path == "/metrics"
+
+
+def _hostname(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _netloc(origin: str | None) -> str | None:
+    try:
+        return urlsplit(origin or "").netloc or None
+    except ValueError:
+        return None
