@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -17,6 +14,7 @@ from n2s.problem import Distribution, Variant
 from n2s.search.options import Method
 from n2s.serve import events, metrics, schema
 from n2s.serve.jobs import Job
+from n2s.serve.leaving import leaving
 from n2s.serve.problems import Problem
 from n2s.serve.service import Service
 from n2s.serve.wire import Message
@@ -107,7 +105,7 @@ async def solve(
     request: Request, service: TheService, query: Annotated[SearchQuery, Query()]
 ) -> Response:
     """Answer with the route. A client that goes away cancels the search."""
-    async with service.bodies.read(request) as body, _leaving(request) as gone:
+    async with service.bodies.read(request) as body, leaving(request) as gone:
         answer, task = await service.solve(_given(query), body, gone)
     timing = f"queue;dur={1000 * task.waited:.1f}, solve;dur={1000 * answer.head['seconds']:.1f}"
     return _answer(answer, {"Server-Timing": timing})
@@ -182,7 +180,7 @@ async def watch_job(request: Request, id: JobId, service: TheService) -> Respons
     last = request.headers.get("last-event-id", "")
     after = int(last) if last.isdecimal() and len(last) < 9 else 0
     return StreamingResponse(
-        events.stream(job, service.solvers, after),
+        events.stream(request, job, service.solvers, after),
         media_type=events.CONTENT_TYPE,
         headers={"X-Accel-Buffering": "no"},
     )
@@ -329,18 +327,3 @@ def _found(service: Service, identity: str) -> Job:
     if job is None:
         raise Problem(404, "there is no such job (finished ones are forgotten after a while)")
     return job
-
-
-@asynccontextmanager
-async def _leaving(request: Request) -> AsyncIterator[asyncio.Future[None]]:
-    """Done when the client goes away; to be asked for once the body is read."""
-
-    async def wait() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    gone = asyncio.ensure_future(wait())
-    try:
-        yield gone
-    finally:
-        gone.cancel()

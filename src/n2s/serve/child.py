@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from n2s.serve.wire import Message, receive
 
 PATIENCE = 2.0
-"""Seconds that a child has to end when asked to."""
+"""Seconds in which a process whose pipe has ended should have ended, too."""
+LOADING = 300.0
+"""Seconds that a child may load and compile what its work needs, before the work itself begins."""
 
 
 class ChildDiedError(Exception):
@@ -61,7 +63,7 @@ class Child:
             if await child._receive() is None:
                 raise ChildDiedError(await child._epitaph())
         except BaseException:
-            await child.close(at_once=True)
+            await child.close()
             raise
         return child
 
@@ -70,21 +72,25 @@ class Child:
     ) -> Message:
         """The answer to a message; what comes before it is heard on the way.
 
+        The limit counts from when the child says that it has begun.
+
         Raises
         ------
         ChildDiedError
             If the process ended, or took longer than ``limit`` seconds and was ended.
         """
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(LOADING) as clock:
                 await self._send(message)
                 while True:
                     said = await self._receive()
                     if said is None:
                         raise ChildDiedError(await self._epitaph())
-                    if said.head["say"] != "news":
+                    if said.head["say"] == "begun":
+                        clock.reschedule(asyncio.get_running_loop().time() + limit)
+                    elif said.head["say"] != "news":
                         return said
-                    if hear is not None:
+                    elif hear is not None:
                         hear(said)
         except TimeoutError:
             self.kill()
@@ -99,12 +105,10 @@ class Child:
         with suppress(ProcessLookupError):
             self._process.kill()
 
-    async def close(self, at_once: bool = False) -> None:
-        """End the process, kindly if there is time."""
+    async def close(self) -> None:
+        """End the process; it holds nothing that is worth waiting for."""
         if self._process.stdin is not None:
-            self._process.stdin.close()  # what a child takes as the end
-        if not at_once:
-            await asyncio.wait([self.gone], timeout=PATIENCE)
+            self._process.stdin.close()
         self.kill()
         await self.gone
 

@@ -58,6 +58,8 @@ class Job:
     stopping: str = ""
     """Why it is to end early, if so."""
     finished_at: float | None = None
+    watched: bool = False
+    """Whether anybody ever watched it; who never did may come back whenever they like."""
     watchers: int = 0
     seen_at: float = field(default_factory=time.monotonic)
     """When somebody last asked for it or stopped watching it."""
@@ -118,7 +120,10 @@ class Jobs:
     def get(self, identity: str) -> Job | None:
         """The job of an id; None if there is none, or no longer."""
         self._forget()
-        return self._jobs.get(identity)
+        job = self._jobs.get(identity)
+        if job is not None:
+            job.seen_at = time.monotonic()
+        return job
 
     def add(self, task: Task) -> Job:
         """A new job, waiting.
@@ -176,11 +181,10 @@ class Jobs:
 
     async def _abandon(self, job: Job) -> None:
         """Cancel a search whose watchers have all gone and do not come back."""
-        watched = False
         while True:
             await asyncio.sleep(ABANDONED / 10)
-            watched = watched or job.watchers > 0
-            if watched and not job.watchers and time.monotonic() - job.seen_at > ABANDONED:
+            unseen = 0.0 if job.watchers else time.monotonic() - job.seen_at
+            if job.watched and unseen > ABANDONED:
                 self.cancel(job, "cancelled since its client went away")
                 return
 

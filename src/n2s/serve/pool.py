@@ -202,7 +202,7 @@ class Pool:
                 self.restarts += 1
             finally:
                 del self._children[child.pid]
-                await child.close(at_once=self._refusing == "")
+                await child.close()
 
     async def _serve(self, child: Child) -> None:
         while True:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from n2s.errors import InputError, N2SError, quoted
@@ -15,6 +16,7 @@ from n2s.formats.json_solution import as_dict
 from n2s.problem import Distribution, Evaluation, Instance, Variant, generate
 from n2s.problem.summary import summary
 from n2s.search.interrupt import Interrupt
+from n2s.search.options import Method
 from n2s.serve import asked
 from n2s.serve.asked import Limits, Query
 from n2s.serve.wire import Message
@@ -28,6 +30,9 @@ NEWS_EVERY = 0.05
 """Seconds between two improvements that are told, at least."""
 JUDGING = 20
 """Telling an improvement means judging it, which may take one part in so many of the time."""
+
+BEGUN = Message({"say": "begun"})
+"""From here on the time of a task counts."""
 
 TYPES = {
     ".json": "application/json",
@@ -74,9 +79,10 @@ def solve(order: Order) -> Result:
                 f"there is no checkpoint {quoted(wanted.checkpoint)} "
                 f"(there are {', '.join(library.names())})"
             )
-    neural = wanted.method in ("n2s", "n2s-a")
+    neural = Method(wanted.method).neural
     if neural:
-        import n2s.search.policy_search  # noqa: F401 - loaded before the clock runs
+        _warm_up_policy(wanted.method, wanted.checkpoint, wanted.instance.variant)
+    order.tell(BEGUN)
     solution = search(
         wanted.instance,
         method=wanted.method,
@@ -92,6 +98,15 @@ def solve(order: Order) -> Result:
     )
     data = json.dumps(solution.as_dict()).encode()
     return _json(data, seconds=solution.seconds, cost=solution.cost, stopped=solution.stopped)
+
+
+@cache
+def _warm_up_policy(method: str, checkpoint: str | None, variant: Variant) -> None:
+    """Load torch and the policy's kernels, once in a process and before a clock runs."""
+    from n2s.search.solve import solve as search
+
+    (tiny,) = generate(3, variant=variant)
+    search(tiny, method=method, checkpoint=checkpoint, steps=2, interrupt=Interrupt())
 
 
 def check(order: Order) -> Result:

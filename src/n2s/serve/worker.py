@@ -20,7 +20,7 @@ from n2s.search.interrupt import Interrupt
 from n2s.serve.asked import Limits
 from n2s.serve.settings import MEGABYTE
 from n2s.serve.wire import Message, read
-from n2s.serve.work import WORK, Order, warm_up
+from n2s.serve.work import BEGUN, WORK, Order, warm_up
 
 NICENESS = 5
 """Searches give way to the server and to clerks: answers come at once while all cores search."""
@@ -90,6 +90,8 @@ def _answer(message: Message, interrupt: Interrupt, tell: Callable[[Message], No
         tell=tell,
     )
     try:
+        if message.head["do"] != "solve":  # which begins when all it needs is loaded
+            tell(BEGUN)
         result = WORK[message.head["do"]](order)
     except N2SError as error:
         return Message({"say": "refused", "error": str(error)})
