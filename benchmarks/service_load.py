@@ -7,8 +7,8 @@ the other, asks /health all the while from a process of its own, and prints JSON
 
 The overhead of a solve is what its client waits for beyond the search: wall clock minus the time in the
 queue minus the search itself (both told by the server in ``Server-Timing``). With more clients than workers
-the queue is as long as the load makes it, whatever the server does; HTTP, reading, checking, handing over to
-a worker, judging and writing are the server's to keep small.
+the queue is as long as the load makes it, whatever the server does; HTTP, reading, checking, handing over
+to a worker, judging and writing are the server's to keep small.
 """
 
 from __future__ import annotations
@@ -110,7 +110,14 @@ def main() -> None:
         return
     instances = n2s.generate(10, count=arguments.clients, seed=1)
     bodies = [FORMAT.render([instance]) for instance in instances] if FORMAT.render else []
-    options = ["--port", "0", "--workers", str(arguments.workers), "--queue", str(arguments.clients)]
+    options = [
+        "--port",
+        "0",
+        "--workers",
+        str(arguments.workers),
+        "--queue",
+        str(arguments.clients),
+    ]
     server = subprocess.Popen(
         [sys.executable, "-m", "n2s.cli.main", "serve", *options], stdout=subprocess.PIPE, text=True
     )

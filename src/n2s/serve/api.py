@@ -28,6 +28,7 @@ INSTANCE_TYPES = (
     "application/octet-stream",
     "text/plain",
 )
+JOB_LINKS = ("get_job", "watch_job", "end_job")
 
 router = APIRouter()
 
@@ -116,7 +117,9 @@ async def solve(
     summary="Begin a search and come back for it",
     tags=["search"],
     status_code=202,
-    responses=schema.answers(schema.JOB, 400, 408, 413, 422, 429, 500, 503, status=202),
+    responses=schema.answers(
+        schema.JOB, 400, 408, 413, 422, 429, 500, 503, status=202, links=JOB_LINKS
+    ),
     openapi_extra=schema.body(schema.SEARCH, schema.INSTANCE, schema.VROOM, files=True),
 )
 async def begin_job(
@@ -134,6 +137,7 @@ JobId = Annotated[str, Path(description="As /v1/jobs gave it.", max_length=100)]
 
 @router.get(
     "/v1/jobs/{id}",
+    operation_id="get_job",
     summary="How far a job is, and its solution",
     tags=["search"],
     responses=schema.answers(schema.JOB, 404, 422),
@@ -146,6 +150,7 @@ async def get_job(id: JobId, service: TheService) -> Response:  # noqa: A002 - a
 
 @router.delete(
     "/v1/jobs/{id}",
+    operation_id="end_job",
     summary="End a job, or forget a finished one",
     tags=["search"],
     responses=schema.answers(schema.JOB, 404, 422),
@@ -163,6 +168,7 @@ async def end_job(id: JobId, service: TheService) -> Response:  # noqa: A002 - a
 
 @router.get(
     "/v1/jobs/{id}/events",
+    operation_id="watch_job",
     summary="Improvements as they happen (server-sent events)",
     tags=["search"],
     response_class=StreamingResponse,
@@ -205,7 +211,7 @@ async def evaluate(
     summary="Say what is in an instance file, or what is wrong with it",
     tags=["routes and instances"],
     responses=schema.answers(schema.ANYTHING, 400, 408, 413, 422, 429, 500, 503),
-    openapi_extra=schema.body(schema.INSTANCE, schema.VROOM, schema.FILES, files=True),
+    openapi_extra=schema.body(files=True),
 )
 async def validate(
     request: Request, service: TheService, query: Annotated[FileQuery, Query()]

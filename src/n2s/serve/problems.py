@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from n2s.errors import printable
 from n2s.serve.pool import RefusedError
@@ -55,8 +56,19 @@ async def answer_http(request: Request, error: Exception) -> Response:
         sentence = SENTENCES.get(error.status_code, str(error.detail))
         problem = Problem(error.status_code, sentence)
         problem.headers.update(error.headers or {})
+        if error.status_code == 405:
+            problem.headers["Allow"] = ", ".join(_methods(request))
         return problem.response()
     raise error
+
+
+def _methods(request: Request) -> list[str]:
+    """What an address takes: the router only knows of the first route that has it."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return sorted(found)
 
 
 async def answer_invalid(request: Request, error: Exception) -> Response:

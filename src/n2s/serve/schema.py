@@ -212,19 +212,32 @@ ERROR: Schema = {
 
 def body(*alternatives: Schema, files: bool = False) -> dict[str, Any]:
     """The description of a request's body; with ``files`` also a file of any format as it is."""
-    content: dict[str, Any] = {"application/json": {"schema": {"anyOf": list(alternatives)}}}
+    schema: Schema = {"anyOf": list(alternatives)} if alternatives else {}
+    content: dict[str, Any] = {"application/json": {"schema": schema}}
     if files:
         content["application/octet-stream"] = {"schema": {"type": "string", "format": "binary"}}
     return {"requestBody": {"required": True, "content": content}}
 
 
 def answers(
-    schema: Schema, *problems: int, status: int = 200, types: Sequence[str] = ()
+    schema: Schema,
+    *problems: int,
+    status: int = 200,
+    types: Sequence[str] = (),
+    links: Sequence[str] = (),
 ) -> dict[Any, Any]:
-    """The description of a request's answers: JSON, files of other ``types``, problems."""
+    """The description of a request's answers: JSON, files of other ``types``, problems.
+
+    ``links`` are operations on what was made, to which its id leads.
+    """
     content: dict[str, Any] = {"application/json": {"schema": schema}}
     content |= {other: {} for other in types}
     found: dict[Any, Any] = {status: {"description": "It worked.", "content": content}}
+    if links:
+        leading = {"id": "$response.body#/id"}
+        found[status]["links"] = {
+            name: {"operationId": name, "parameters": leading} for name in links
+        }
     for number in (401, *problems):
         described = {"application/json": {"schema": ERROR}}
         found[number] = {"description": PROBLEMS[number], "content": described}

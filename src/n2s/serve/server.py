@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -55,8 +56,8 @@ def _run(settings: Settings, listening: socket.socket) -> None:
             await super().shutdown(sockets)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            """A signal is the usual end of a server, not a failure; a second one means at once."""
-            self.force_exit = self.should_exit
+            """A signal is the usual end of a server, not a failure; a second Ctrl-C means at once."""
+            self.force_exit = self.should_exit and sig == signal.SIGINT
             self.should_exit = True
 
     Server(
@@ -64,7 +65,7 @@ def _run(settings: Settings, listening: socket.socket) -> None:
             application(service),
             http="h11",
             ws="none",
-            log_level="warning",
+            log_level="error",  # clients can cause warnings, as many as they like
             access_log=False,
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,

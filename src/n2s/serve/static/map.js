@@ -118,6 +118,16 @@ export class MapView {
     }
     this.paintPending(pen);
     this.paintScale(pen);
+    this.describe();
+  }
+
+  // What can be seen, for those who cannot see it.
+  describe() {
+    const kind = this.projection.geographic ? "Map in Web Mercator" : "Map of the plane";
+    const stops = this.problem ? `, ${this.problem.nodes.length - 1} stops` : ", empty";
+    const route = this.route.length ? ` and a route of ${this.route.length} places` : "";
+    const label = `${kind}${stops}${route}; the scale bar is ${this.scaleLabel}`;
+    if (this.canvas.getAttribute("aria-label") !== label) this.canvas.setAttribute("aria-label", label);
   }
 
   paintGrid(pen) {
