@@ -1,14 +1,15 @@
 """The native policy: N2S's decisions over local features, at microseconds a step (docs/native.md)."""
 
 from n2s.native.chain import NativeChain, native_chains, native_settings
-from n2s.native.policy import NativePolicy, load, save, shipped
+from n2s.native.policy import NativePolicy, find, load, names, save
 
 __all__ = [
     "NativeChain",
     "NativePolicy",
+    "find",
     "load",
+    "names",
     "native_chains",
     "native_settings",
     "save",
-    "shipped",
 ]

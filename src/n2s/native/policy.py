@@ -116,8 +116,24 @@ def _policy(content: object) -> NativePolicy:
     return policy
 
 
-def shipped(variant: Variant) -> NativePolicy:
-    """The policy in the package; a variant without one gets that of LIFO, the stricter rule."""
+def names() -> dict[str, Path]:
+    """The policies in the package."""
     folder = Path(str(resources.files("n2s.native"))) / "policies"
-    path = folder / f"{variant.value}.json"
-    return load(path if path.exists() else folder / f"{Variant.LIFO.value}.json")
+    return {f"native-{path.stem}": path for path in sorted(folder.glob("*.json"))}
+
+
+def find(name: str | Path | None, variant: Variant) -> NativePolicy:
+    """The policy of a name or file for a variant; without one, the shipped one.
+
+    A variant without its own gets that of LIFO, the stricter rule.
+    """
+    known = names()
+    if name is None:
+        own = f"native-{variant.value}"
+        return load(known[own if own in known else f"native-{Variant.LIFO.value}"])
+    policy = load(known.get(str(name), Path(name)))
+    if policy.variant is not variant:
+        raise InputError(
+            f"the policy is for {policy.variant}, the instance is {variant}", str(name)
+        )
+    return policy

@@ -9,6 +9,8 @@ from typing import Any
 
 from n2s.errors import InputError
 from n2s.model import Checkpoint, Operator, Policy, PolicyConfig, load
+from n2s.native import load as native_load
+from n2s.native import names as native_names
 from n2s.problem import Variant
 
 SUFFIX = ".safetensors"
@@ -83,8 +85,8 @@ def every() -> list[NamedPolicy]:
 
 
 def described() -> list[dict[str, Any]]:
-    """All policies that can be named, as ``n2s models`` and the service list them."""
-    return [
+    """All policies that can be named, as ``n2s models`` and the service list them; native ones last."""
+    networks = [
         {
             "name": named.name,
             "variants": [variant.value for variant in named.variants],
@@ -95,6 +97,19 @@ def described() -> list[dict[str, Any]]:
             "sha256": named.sha256,
         }
         for named in every()
+    ]
+    native = [(name, native_load(path)) for name, path in native_names().items()]
+    return networks + [
+        {
+            "name": name,
+            "variants": [policy.variant.value],
+            "sizes": [],
+            "width": None,
+            "parameters": len(policy.theta),
+            "trained": str(policy.record.get("preset", "")),
+            "sha256": policy.sha256,
+        }
+        for name, policy in native
     ]
 
 

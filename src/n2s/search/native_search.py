@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from n2s.errors import InputError
 from n2s.local import ChainMaker, Settings, Watch, landscape_of, search
-from n2s.native import NativePolicy, load, native_chains, native_settings, shipped
-from n2s.problem import Instance, Variant, random_tour
+from n2s.local.landscape import LONG
+from n2s.native import find, native_chains, native_settings
+from n2s.problem import Instance, random_tour
 from n2s.problem.instance import IntArray
 from n2s.search.interrupt import Interrupt
 from n2s.search.options import Method, Options, Start
@@ -64,8 +64,9 @@ def search_natively(
     settings: Settings | None = None
     checkpoint = ""
     melt = False
-    if options.method is Method.NATIVE:
-        policy = native_policy(options.checkpoint, instance.variant)
+    method = chosen(options, instance)
+    if method is Method.NATIVE:
+        policy = find(options.native_policy, instance.variant)
         make, settings = native_chains(policy), native_settings(instance.variant)
         checkpoint = f"native {policy.sha256[:12]}"
         if warm is None and options.start is Start.RANDOM:
@@ -76,7 +77,7 @@ def search_natively(
     )
     return Solution(
         verified(instance, tour.tolist(), cost),
-        method=(Method.NATIVE if make else Method.ANNEAL).value,
+        method=method.value,
         checkpoint=checkpoint,
         seed=options.seed,
         steps=done,
@@ -87,13 +88,8 @@ def search_natively(
     )
 
 
-def native_policy(name: object, variant: Variant) -> NativePolicy:
-    """The policy of a file, or the shipped one."""
-    if name is None:
-        return shipped(variant)
-    policy = load(str(name))
-    if policy.variant is not variant:
-        raise InputError(
-            f"the policy is for {policy.variant}, the instance is {variant}", str(name)
-        )
-    return policy
+def chosen(options: Options, instance: Instance) -> Method:
+    """The method that ``auto`` stands for, by the measurements in docs/solver.md."""
+    if options.method is not Method.AUTO:
+        return options.method
+    return Method.NATIVE if instance.size < LONG else Method.ANNEAL

@@ -89,6 +89,13 @@ class Options:
                 listed = f"{', '.join(methods[:-1])} and {methods[-1]}"
                 raise InputError(f"{name} belongs to the methods {listed}, not to {self.method}")
 
+    @property
+    def native_policy(self) -> str | Path | None:
+        """Name or file of the native policy."""
+        if self.checkpoint is None or isinstance(self.checkpoint, str | Path):
+            return self.checkpoint
+        raise InputError("the method native takes the name or file of a native policy")
+
     def copies(self, size: int) -> int:
         """Tours searched for one instance of N nodes."""
         if self.method is not Method.N2S_A:

@@ -72,12 +72,10 @@ def solve(order: Order) -> Result:
 
     wanted = asked.search(order.body, order.query, order.limits)
     if wanted.checkpoint is not None:
-        from n2s.search import library
-
-        if wanted.checkpoint not in library.names():  # never a file: a client has no say over those
+        known = _policies(wanted.method)
+        if wanted.checkpoint not in known:  # never a file: a client has no say over those
             raise InputError(
-                f"there is no checkpoint {quoted(wanted.checkpoint)} "
-                f"(there are {', '.join(library.names())})"
+                f"there is no checkpoint {quoted(wanted.checkpoint)} (there are {', '.join(known)})"
             )
     neural = Method(wanted.method).neural
     if neural:
@@ -98,6 +96,17 @@ def solve(order: Order) -> Result:
     )
     data = json.dumps(solution.as_dict()).encode()
     return _json(data, seconds=solution.seconds, cost=solution.cost, stopped=solution.stopped)
+
+
+def _policies(method: str) -> list[str]:
+    """The policies that a method can name."""
+    if Method(method) is Method.NATIVE:
+        from n2s import native
+
+        return list(native.names())
+    from n2s.search import library
+
+    return library.names()
 
 
 @cache
