@@ -27,7 +27,7 @@ def test_solve_writes_every_format_and_the_same_route_again(tmp_path: Path) -> N
     solution = json.loads(printed)
     assert solution["feasible"] is True
     assert solution["record"]["steps"] == 60
-    assert solution["record"]["method"] == "anneal"
+    assert solution["record"]["method"] == "native"
     for path in outputs:
         assert path.stat().st_size > 0
         if path.suffix in (".json", ".csv", ".tour", ".sol"):
@@ -59,7 +59,7 @@ def test_a_native_search_in_one_thread_is_the_one_of_the_library() -> None:
     assert printed["route"] == found.route
     assert printed["cost"] == pytest.approx(found.cost)
     record = printed["record"]
-    assert (record["method"], record["checkpoint"]) == ("anneal", "")
+    assert (record["method"], record["checkpoint"]) == ("native", found.checkpoint)
     assert (record["steps"], record["stopped"]) == (2000, "steps")
     assert [[step, best] for step, _, best in record["history"]] == [
         [point.step, point.best] for point in found.history

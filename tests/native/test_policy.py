@@ -12,7 +12,7 @@ import pytest
 
 from n2s.errors import InputError
 from n2s.kernels.native_chain import LAYOUT, PARAMETERS
-from n2s.native import NativePolicy, load, save, shipped
+from n2s.native import NativePolicy, find, load, names, save
 from n2s.native import policy as module
 from n2s.native.policy import untrained
 from n2s.problem import Variant
@@ -205,10 +205,10 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     assert refused(tmp_path) == "cannot be read (Is a directory)"
 
 
-@pytest.mark.skipif(not POLICIES.is_dir(), reason="the policies come with the training")
 @pytest.mark.parametrize("variant", list(Variant), ids=str)
 def test_shipped_policies(variant: Variant) -> None:
-    policy = shipped(variant)
+    policy = find(None, variant)
+    assert policy.sha256 == find(f"native-{variant}", variant).sha256
     assert policy.variant is variant
     assert policy.sha256 == json.loads((POLICIES / f"{variant}.json").read_text())["sha256"]
     assert np.abs(policy.theta).max() > 0
@@ -221,9 +221,8 @@ def test_a_variant_without_a_policy_gets_that_of_lifo(
 ) -> None:
     (tmp_path / "policies").mkdir()
     monkeypatch.setattr(module.resources, "files", lambda package: tmp_path)
-    with pytest.raises(InputError, match=r"lifo.json: cannot be read"):
-        shipped(Variant.PDTSP)
     save(some_policy(), tmp_path / "policies" / "lifo.json")
-    assert shipped(Variant.PDTSP).sha256 == some_policy().sha256
+    assert list(names()) == ["native-lifo"]
+    assert find(None, Variant.PDTSP).sha256 == some_policy().sha256
     save(some_policy(Variant.PDTSP), tmp_path / "policies" / "pdtsp.json")
-    assert shipped(Variant.PDTSP).variant is Variant.PDTSP
+    assert find(None, Variant.PDTSP).variant is Variant.PDTSP

@@ -15,6 +15,7 @@ import pytest
 
 import oracles
 from n2s.errors import InputError
+from n2s.native import find
 from n2s.problem import Instance, Variant, evaluate, generate
 from n2s.search.options import Method, Options
 from n2s.search.solve import SolveManyError, solve, solve_many
@@ -28,12 +29,22 @@ def test_the_default_is_the_native_search(method: str | None, variant: Variant) 
     instance = generate(25, seed=3, variant=variant)[0]
     named = {} if method is None else {"method": method}
     found = solve(instance, steps=3000, threads=1, **named)  # type: ignore[arg-type]
+    again = solve(instance, steps=3000, threads=1, **named)  # type: ignore[arg-type]
     verdict = evaluate(instance, found.route)
     assert verdict.feasible
     assert verdict.cost == found.cost
-    assert (found.method, found.checkpoint) == ("anneal", "")
+    if method == "anneal":
+        assert (found.method, found.checkpoint) == ("anneal", "")
+    else:
+        policy = find(None, variant)
+        assert (found.method, found.checkpoint) == ("native", f"native {policy.sha256[:12]}")
     assert (found.steps, found.stopped) == (3000, "steps")
-    assert found.cost == solve(instance, steps=3000, threads=1).cost
+    assert found.cost == again.cost
+
+
+def test_auto_anneals_long_tours() -> None:
+    for nodes, method in ((399, "native"), (401, "anneal")):
+        assert solve(generate(nodes // 2)[0], steps=20, threads=1).method == method
 
 
 @VARIANTS
@@ -146,7 +157,7 @@ def test_many_instances_get_what_each_would_get_alone() -> None:
         assert [s.steps for s in together] == [700] * 6
         assert [s.instance.name for s in together] == [i.name for i in instances]
         assert seen == [(done, 6) for done in range(1, 7)]
-    assert {s.method for s in together} == {"anneal"}
+    assert {s.method for s in together} == {"native"}
     assert [s.steps for s in solve_many(instances[:1] + instances[3:4])] == [18_000, 9_000]
 
 

@@ -276,7 +276,7 @@ def test_a_signal_returns_the_best_so_far(number: int, method: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"method": "best"}, "the method is 'best', not one of auto, anneal, n2s, n2s-a"),
+        ({"method": "best"}, "the method is 'best', not one of auto, anneal, native, n2s, n2s-a"),
         ({"start": "middle"}, "the start is 'middle'"),
         ({"augments": 0}, "at least 1, not 0"),
         ({"method": "n2s", "augments": 5}, "augments belong to n2s-a"),
@@ -305,7 +305,7 @@ def test_a_signal_returns_the_best_so_far(number: int, method: str) -> None:
             {"method": "n2s", "threads": 2},
             "threads belongs to the methods auto, anneal and native, not to n2s",
         ),
-        ({"method": "n2s-a", "threads": 1}, "auto and anneal, not to n2s-a"),
+        ({"method": "n2s-a", "threads": 1}, "auto, anneal and native, not to n2s-a"),
         ({"threads": 0}, "number of threads must be at least 1, not 0"),
         ({"threads": 1.5}, "threads must be a whole number, not 1.5"),
         ({"threads": True}, "threads must be a whole number, not True"),
