@@ -78,6 +78,8 @@ class CovarianceMatrix:
 
     def recall(self, memory: Memory) -> None:
         """Go on from what :meth:`memory` said."""
+        if memory.keys() != self.memory().keys():
+            raise ValueError("the strategy remembers other things")
         state = {
             name: np.array(value) if isinstance(value, list) else value
             for name, value in memory.items()

@@ -1,0 +1,318 @@
+"""An evolution: what it learns from, what it keeps, and that it goes on as if nobody had stopped it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import oracles
+from evolve.runs import (
+    GENERATIONS,
+    TINY,
+    assert_same_run,
+    finished_run,
+    preset,
+    run_to,
+    state_of,
+    timeless,
+)
+from n2s.errors import InputError
+from n2s.evolve import Trainer
+from n2s.evolve.config import config_of
+from n2s.evolve.run import begin, evolve
+from n2s.evolve.tasks import draw_tasks
+from n2s.evolve.trainer import fresh, losses_of
+from n2s.kernels.native_chain import PARAMETERS
+from n2s.native import NativePolicy, load, save
+from n2s.native.policy import untrained
+from n2s.problem import Variant
+from n2s.train.metrics import read_metrics
+
+KINDS = ["cma", "sep-cma", "gradient"]
+GRADIENT = "strategy.kind=gradient"
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return f"strategy.kind={request.param}"
+
+
+@pytest.fixture(scope="module")
+def whole(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run without a stop."""
+    return finished_run(tmp_path_factory.mktemp("whole"), kind)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of the strategy that thinks least."""
+    return finished_run(tmp_path_factory.mktemp("quick"), GRADIENT)
+
+
+# --- what it learns from ------------------------------------------------------------------------
+
+
+def test_losses_by_hand() -> None:
+    """Relative costs in units of their own spread: a hard task counts as much as an easy one."""
+    costs = np.array([[9.0, 100.0], [11.0, 300.0]])
+    # Relative -0.1 and 0.1, spread 0.1; -0.5 and 0.5, spread 0.5; each a little more than its spread.
+    expected = (0.1 / 0.1001 + 0.5 / 0.5001) / 2
+    assert losses_of(costs) == pytest.approx([-expected, expected])
+    # Where nobody differs nothing is learned, also if everything costs nothing.
+    assert losses_of(np.array([[9.0, 5.0, 0.0], [11.0, 5.0, 0.0]])) == pytest.approx(
+        [-0.1 / 0.1001 / 3, 0.1 / 0.1001 / 3]
+    )
+    # A difference of a millionth is drowned by the least spread.
+    assert abs(losses_of(np.array([[1.0], [1.000001]]))).max() < 0.01
+
+
+def test_a_fresh_policy_behaves_as_zeros_do(variant: Variant) -> None:
+    theta = fresh(3)
+    blocks = oracles.native_blocks(theta)
+    random = {"removal/features", "removal/views", "removal/bias", "heat/views", "heat/bias"}
+    for name, block in blocks.items():
+        assert (block != 0).all() == (name in random), name
+        if block.size > 30:
+            assert block.std() == pytest.approx(0.5, rel=0.3)
+    assert (fresh(3) == theta).all()
+    assert (fresh(4) != theta).any()
+    config = config_of({"tasks": {"variant": variant.value, "sizes": [11], "steps": [100]}}).tasks
+    for task in draw_tasks(config, 0)[:4]:
+        assert task.run(NativePolicy(variant, theta)) == task.run(untrained(variant))
+
+
+def test_a_short_evolution_clearly_improves_the_policy(tmp_path: Path) -> None:
+    table = {
+        "tasks": {"variant": "lifo", "sizes": [21], "steps": [200], "count": 12},
+        "strategy": {"population": 16, "generations": 12, "sigma": 0.3},
+        "validation": {"sizes": [21], "count": 40, "steps": [200], "every": 12, "reference": 300},
+        "run": {"threads": 1},
+    }
+    Trainer(config_of(table), tmp_path).run()
+    first, last = (line for line in read_metrics(tmp_path) if line["kind"] == "validation")
+    assert (first["update"], last["update"]) == (0, 12)
+    assert last["gap_21_200"] < 0.6 * first["gap_21_200"]
+
+
+# --- what it keeps ------------------------------------------------------------------------------
+
+
+def test_metrics(quick: Path) -> None:
+    lines = read_metrics(quick)
+    assert [(line["kind"], line["update"]) for line in lines] == [
+        ("validation", 0),
+        ("train", 1),
+        ("train", 2),
+        ("validation", 2),
+        ("train", 3),
+        ("train", 4),
+        ("validation", 4),
+        ("train", 5),
+        ("train", 6),
+        ("validation", 6),
+    ]
+    for line in lines:
+        if line["kind"] == "validation":
+            gaps = {name for name in line if name.startswith("gap_")}
+            assert gaps == {"gap_5_15", "gap_5_30", "gap_9_15", "gap_9_30"}
+            # From the same random tours, more steps of so few requests find more.
+            assert -0.01 < line["gap_9_30"] < 1
+        else:
+            assert line["cost_in_edges"] > 0.5
+            assert line["spread"] > 0
+            assert line["norm"] > 0
+    trained = [line for line in lines if line["kind"] == "train"]
+    # Two tasks of each budget: 20, 40, and at most 17 steps for 30 units of work; six candidates.
+    made = np.diff([0] + [line["transitions"] for line in trained])
+    assert (made > 6 * 2 * (20 + 40)).all()
+    assert (made <= 6 * 2 * (20 + 40 + 17)).all()
+
+
+def test_gaps_are_relative_to_the_references(quick: Path) -> None:
+    """Searched again here, with the policy of the file."""
+    trainer, policy = Trainer.resume(quick), load(quick / "policy.json")
+    last = read_metrics(quick)[-1]
+    references = state_of(quick)["references"]
+    assert set(references) == {"5", "9"}
+    for (size, steps), tasks in trainer._checks.items():
+        costs = [task.run(policy)[0] for task in tasks]
+        assert [task.land.size for task in tasks] == [size, size]
+        gap = np.mean([c / r - 1 for c, r in zip(costs, references[str(size)], strict=True)])
+        assert last[f"gap_{size}_{steps}"] == pytest.approx(gap, abs=1e-12)
+    for task, cost in zip(trainer._checks[5, 15], references["5"], strict=True):
+        tours = oracles.all_tours(2, Variant.LIFO)
+        assert cost == pytest.approx(min(oracles.cost(task.land.legs, tour) for tour in tours))
+
+
+def test_the_policy_file_is_where_the_strategy_stands(whole: Path, kind: str) -> None:
+    policy, state = load(whole / "policy.json"), state_of(whole)
+    mean = state["strategy"]["mean" if kind.endswith("gradient") else "_mean"]
+    assert policy.theta.tolist() == mean
+    assert policy.variant is Variant.LIFO
+    assert (policy.record["preset"], policy.record["generations"]) == ("tiny", GENERATIONS)
+    assert policy.record["steps"] == state["steps"] == read_metrics(whole)[-1]["transitions"]
+    assert config_of(policy.record["config"]) == config_of(state["config"])
+    assert (policy.theta != fresh(1)).all()
+
+
+# --- going on -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stops", [[0], [3], [6], list(range(7))], ids=str)
+def test_a_resumed_run_is_the_uninterrupted_one(
+    stops: list[int], kind: str, whole: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    trainer = begin(preset(tmp_path), run, [kind])
+    for stop in stops:
+        assert run_to(trainer, stop) == ("interrupted" if stop < GENERATIONS else "generations")
+        assert trainer.generation == stop
+        trainer = Trainer.resume(run)
+    assert trainer.run() == "generations"
+    assert_same_run(run, whole)
+
+
+def test_threads_do_not_matter(quick: Path, tmp_path: Path) -> None:
+    run = finished_run(tmp_path, GRADIENT, "run.threads=3")
+    assert timeless(run) == timeless(quick)
+    assert load(run / "policy.json").sha256 == load(quick / "policy.json").sha256
+
+
+def test_a_killed_run_forgets_the_lines_behind_its_checkpoint(
+    kind: str, whole: Path, tmp_path: Path
+) -> None:
+    """The state of generation 3, the metrics of generation 6, and a line that the kill cut off."""
+    run = tmp_path / "run"
+    trainer = begin(preset(tmp_path), run, [kind])
+    run_to(trainer, 3)
+    state = (run / "state.json").read_bytes()
+    trainer.run()
+    (run / "state.json").write_bytes(state)
+    with (run / "metrics.jsonl").open("a") as stream:
+        stream.write('{"kind": "train", "upda')
+    Trainer.resume(run).run()
+    assert_same_run(run, whole)
+
+
+def test_what_a_run_that_died_before_its_first_checkpoint_wrote_is_forgotten(
+    quick: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    line = {"kind": "validation", "update": 0, "transitions": 0, "gap_5_15": 1.0}
+    (run / "metrics.jsonl").write_text(json.dumps(line) + "\n")
+    begin(preset(tmp_path), run, [GRADIENT]).run()
+    assert_same_run(run, quick)
+
+
+def test_a_time_limit_stops_and_says_so(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    told: list[str] = []
+    assert evolve(preset(tmp_path), run, minutes=1e-9, tell=told.append) == "time"
+    assert told[0] == "finding reference costs of the validation set"
+    assert told[1].startswith("generation 0, 0.0 min: N = 5, 15 steps: +")
+    assert told[-1] == f"stopped by time: n2s evolve --resume {run} goes on"
+    assert evolve(None, None, resume=run, tell=told.append) == "generations"
+    assert told[-1] == f"all generations are done: {run / 'policy.json'}"
+
+
+def test_a_run_begins_with_a_policy(tmp_path: Path) -> None:
+    theta = np.random.default_rng(1).normal(0, 0.2, PARAMETERS)
+    save(NativePolicy(Variant.LIFO, theta), tmp_path / "first.json")
+    trainer = begin(preset(tmp_path), tmp_path / "run", start=tmp_path / "first.json")
+    assert trainer.policy.theta.tolist() == theta.tolist()
+    assert run_to(trainer, 0) == "interrupted"
+    assert load(tmp_path / "run" / "policy.json").theta.tolist() == theta.tolist()
+
+
+# --- what cannot be done ------------------------------------------------------------------------
+
+
+def refused(**wish: object) -> str:
+    with pytest.raises(InputError) as caught:
+        evolve(wish.pop("preset", None), wish.pop("out", None), **wish)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_policy_of_another_variant(tmp_path: Path) -> None:
+    save(untrained(Variant.PDTSP), tmp_path / "first.json")
+    message = refused(preset=preset(tmp_path), out=tmp_path / "run", start=tmp_path / "first.json")
+    assert message == "the policy to begin with is for pdtsp, the tasks are lifo"
+    assert not (tmp_path / "run").exists()
+    missing = tmp_path / "none.json"
+    assert refused(preset=preset(tmp_path), out=tmp_path / "run", start=missing) == (
+        f"{missing}: cannot be read (No such file or directory)"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_holds_a_run(quick: Path, tmp_path: Path) -> None:
+    before = (quick / "state.json").read_bytes()
+    message = refused(preset=preset(tmp_path), out=quick)
+    assert message == f"{quick}: holds a run already: resume it, or choose another folder"
+    assert (quick / "state.json").read_bytes() == before
+
+
+def test_folders_without_a_run(tmp_path: Path) -> None:
+    message = f"{tmp_path}: there is no run to resume: the folder holds no state.json"
+    assert refused(resume=tmp_path) == message
+    path = preset(tmp_path)
+    assert refused(preset=path, out=path) == f"{path}: cannot be made (File exists)"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
+def test_a_truncated_state(share: float, quick: Path, tmp_path: Path) -> None:
+    data = (quick / "state.json").read_bytes()
+    path = tmp_path / "state.json"
+    path.write_bytes(data[: int(share * len(data))])
+    assert refused(resume=tmp_path).startswith(f"{path}: is not a complete state of a run (")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"format": 2}, "STATE: was written by another version of the trainer"),
+        ({"strategy": {}}, "STATE: is not a complete state of a run ("),
+        ({"strategy": None}, "STATE: is not a complete state of a run ("),
+        ({"references": []}, "STATE: is not a complete state of a run ("),
+        ({"config": {"tasks": {"size": 3}}}, "FOLDER: there is no key 'tasks.size' ("),
+    ],
+)
+def test_a_state_that_does_not_fit(
+    change: dict[str, object], sentence: str, whole: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "state.json"
+    state = json.loads((whole / "state.json").read_text())
+    path.write_text(json.dumps(state | change))
+    expected = sentence.replace("STATE", str(path)).replace("FOLDER", str(tmp_path))
+    assert refused(resume=tmp_path).startswith(expected)
+
+
+def test_wishes_that_contradict_each_other(tmp_path: Path) -> None:
+    sentence = "give a preset to begin a run, or a run to resume, one of the two"
+    assert refused() == sentence
+    assert refused(preset=preset(tmp_path), resume=tmp_path) == sentence
+    assert refused(preset=preset(tmp_path)) == "a new run needs a folder (--out)"
+    sentence = "a resumed run goes on as it was: no --out, no --from and no --set"
+    for wish in ({"changes": ["tasks.count=9"]}, {"out": tmp_path}, {"start": tmp_path}):
+        assert refused(resume=tmp_path, **wish) == sentence
+    for minutes in (0.0, -1.0, float("nan")):
+        message = refused(preset=preset(tmp_path), out=tmp_path / "run", minutes=minutes)
+        assert message == f"the minutes must be positive, not {minutes:g}"
+    assert not (tmp_path / "run").exists()
+
+
+def test_unknown_keys_and_sections(tmp_path: Path) -> None:
+    path = preset(tmp_path, TINY.replace("count = 6", "counts = 6"))
+    assert refused(preset=path, out=tmp_path / "run").startswith(
+        f"{path}: there is no key 'tasks.counts' (there are variant, "
+    )
+    path = preset(tmp_path, TINY.replace("[run]", "[runs]"))
+    assert refused(preset=path, out=tmp_path / "run") == (
+        f"{path}: there is no section 'runs' (there are tasks, strategy, validation, run)"
+    )
+    assert not (tmp_path / "run").exists()
