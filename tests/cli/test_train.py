@@ -24,9 +24,9 @@ LONG = (
 UPDATES = 60
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def start(*arguments: object, command: str = "train") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "n2s.cli.main", "train", *map(str, arguments)],
+        [sys.executable, "-m", "n2s.cli.main", command, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -63,6 +63,40 @@ def test_every_size_has_its_own_line_of_gaps() -> None:
     assert points(axes, 2) == [pytest.approx(p) for p in [(0, 80), (3200, 60)]]
 
 
+def test_an_evolution_draws_its_own_numbers_only() -> None:
+    """Gaps by size and steps; panels that no line fills are left out."""
+    own = {"cost_in_edges": 1.5, "spread": 0.2, "norm": 5.0, "steps_per_second": 9.0}
+    lines = [
+        check(0, gap_21_300=0.4, gap_21_1000=0.2, gap_101_300=0.8),
+        {"kind": "train", "update": 1, "transitions": 640, **own},
+        check(1, gap_21_300=0.3, gap_21_1000=-0.1, gap_101_300=0.6),
+    ]
+    figure = training_figure(lines)
+    assert {axes.get_ylabel() for axes in figure.axes} == {
+        "validation gap in %",
+        "cost in mean edges",
+        "spread of the candidates",
+        "norm of the parameters",
+        "steps per second",
+    }
+    assert points(axes_of(figure, "spread of the candidates")) == [(640, 0.2)]
+    assert points(axes_of(figure, "cost in mean edges")) == [(640, 1.5)]
+    gaps = axes_of(figure, "validation gap in %")
+    legend = gaps.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "N = 21, 300 steps",
+        "N = 21, 1000 steps",
+        "N = 101, 300 steps",
+    ]
+    assert points(gaps, 1) == [pytest.approx(p) for p in [(0, 20), (640, -10)]]
+    assert gaps.get_ylim()[0] < -10  # better than the reference is in sight
+
+
+def test_gaps_above_zero_are_drawn_from_zero() -> None:
+    assert axes_of(training_figure([check(0, gap_5=0.5)]), "validation gap in %").get_ylim()[0] == 0
+
+
 def test_a_long_curve_is_averaged_down() -> None:
     """401 lines in threes: 134 points, each a mean; the last stands for two lines."""
     figure = training_figure([train(update, reward=float(update)) for update in range(401)])
