@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from n2s.local import Guide, Settings, landscape_of
+from n2s.local import Guide, Settings, ShortTours, landscape_of
 from n2s.local.landscape import NEIGHBOURS
 from n2s.problem import Instance, Variant, generate, random_tour
 
@@ -99,3 +99,15 @@ def test_a_guide_steers_but_does_not_count(variant: Variant) -> None:
     assert tour[tour <= n].tolist() == [0, *order[::-1].tolist()]
     assert guided.cost(tour) == pytest.approx(oracles.cost(instance.costs, tour.tolist()))
     assert landscape_of(instance).start(np.random.default_rng(4)).tolist() != tour.tolist()
+
+
+def test_a_matrix_on_demand(variant: Variant) -> None:
+    """From 400 nodes on tours are lists, unless somebody needs the matrix and it can be kept."""
+    short, long = generate(199, variant=variant)[0], generate(200, variant=variant)[0]
+    assert isinstance(landscape_of(short), ShortTours)
+    assert not isinstance(landscape_of(long), ShortTours)
+    dense = landscape_of(long, dense=True)
+    assert isinstance(dense, ShortTours)
+    assert (dense.legs == long.costs).all()
+    assert (dense.reach == long.costs.T).all()
+    assert not isinstance(landscape_of(generate(2000)[0], dense=True), ShortTours)
