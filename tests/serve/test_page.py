@@ -148,7 +148,7 @@ def test_a_dropped_file_with_latitudes_is_drawn_in_mercator(page: Page) -> None:
     assert page.inner_text("#cost").endswith(" m")
     page.click("#zoom-in")
     page.click("#zoom-in")
-    expect(label).to_have_attribute("aria-label", re.compile("500 m$"))
+    expect(label).to_have_attribute("aria-label", re.compile("bar is 1 km$"))
 
 
 def test_a_file_can_really_be_dropped(page: Page) -> None:

@@ -177,6 +177,7 @@ def test_errors_of_the_router_are_sentences_too(server: Server) -> None:
     wrong = server.ask("PUT", "/v1/solve", SQUARE)
     assert wrong.status == 405
     assert wrong.headers["allow"] == "POST"
+    assert server.ask("PUT", "/v1/jobs/x").headers["allow"] == "DELETE, GET"
     assert wrong.error == "this address does not take that method"
 
 

@@ -41,6 +41,7 @@ def application(service: Service) -> ASGIApp:
         redirect_slashes=False,
     )
     app.state.service = service
+    app.state.addresses = (*api.router.routes, *pages.router.routes)
     app.include_router(api.router)
     app.include_router(pages.router)
     app.add_exception_handler(problems.Problem, problems.answer_problem)

@@ -65,7 +65,7 @@ async def answer_http(request: Request, error: Exception) -> Response:
 def _methods(request: Request) -> list[str]:
     """What an address takes: the router only knows of the first route that has it."""
     found: set[str] = set()
-    for route in request.app.routes:
+    for route in request.app.state.addresses:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
             found |= route.methods or set()
     return sorted(found)

@@ -27,7 +27,7 @@ function parameters(operation, spec) {
 function example(operation) {
   const schema = operation.requestBody?.content?.["application/json"]?.schema;
   if (!schema) return null;
-  const named = (title) => schema.anyOf.find((one) => one.title === title);
+  const named = (title) => (schema.anyOf || []).find((one) => one.title === title);
   const instance = { depot: { x: 0, y: 0 }, requests: [{ pickup: { x: 3, y: 4 }, delivery: { x: 3, y: 0 } }, { pickup: { x: 6, y: 8 }, delivery: { x: 0, y: 4 } }] };
   if (named("Search")) return { instance, variant: "lifo", seconds: 1 };
   if (named("Route")) return { instance, route: ["1:pickup", "2:pickup", "2:delivery", "1:delivery"] };
