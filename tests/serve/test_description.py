@@ -37,7 +37,7 @@ def test_random_requests_by_the_description_are_answered_as_described(
             "run",
             f"{hasty.address}/openapi.json",
             "--phases=examples,fuzzing,stateful",
-            "--max-examples=5",
+            "--max-examples=4",
             "--seed=1",
             "--generation-database=none",
             "--request-timeout=30",

@@ -182,7 +182,8 @@ def test_errors_of_the_router_are_sentences_too(server: Server) -> None:
 
 
 def test_a_token_guards_what_works_and_tells() -> None:
-    with serving("--workers", "1", "--origin", "https://app.example", token="sesame") as server:
+    options = ("--workers", "1", "--origin", "https://app.example")
+    with serving(*options, token="sesame", ready=0) as server:
         for path in ("/", "/docs", "/openapi.json", "/health", "/static/style.css"):
             assert server.ask("GET", path, headers={"Authorization": ""}).status == 200
         for given in ("", "Bearer ", "Bearer Sesame", "sesame", "Bearer sesame2", "Bearer \xff"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -55,8 +56,12 @@ class Child:
 
         In a session of its own: a Ctrl-C in the server's terminal is the server's to deal with.
         """
+        # A search has one core; what clients must show is none of a child's business.
+        threads = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+        environment = {**threads, **os.environ}
+        environment.pop("N2S_TOKEN", None)
         process = await asyncio.create_subprocess_exec(
-            *command.arguments(), stdin=PIPE, stdout=PIPE, start_new_session=True
+            *command.arguments(), stdin=PIPE, stdout=PIPE, start_new_session=True, env=environment
         )
         child = Child(process)
         try:

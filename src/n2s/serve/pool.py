@@ -198,7 +198,7 @@ class Pool:
             self._children[child.pid] = child
             try:
                 await self._serve(child)
-            except ChildDiedError:
+            except Exception:  # death, or words that make no sense: another child takes its place
                 self.restarts += 1
             finally:
                 del self._children[child.pid]

@@ -16,7 +16,8 @@ from n2s.serve.problems import Problem, refused
 from n2s.serve.settings import Settings
 from n2s.serve.wire import Message
 
-CLERKS = 1
+CLERKS = 2
+"""So that one large body does not keep all others waiting."""
 CLERKS_WAITING = 256
 CLERK_SECONDS = 20.0
 """Quick things take milliseconds; what takes longer than this is given up."""
@@ -80,7 +81,7 @@ class Service:
             return answer, task
         except Problem as problem:
             if problem.status == 500:
-                self.metrics.jobs.add(state="failed")
+                self.metrics.jobs.add(state="cancelled" if gone.done() else "failed")
             raise
         finally:
             self.metrics.waited.observe(task.waited)
