@@ -16,9 +16,10 @@ import pytest
 import oracles
 from n2s.errors import InputError
 from n2s.native import find
-from n2s.problem import Instance, Variant, evaluate, generate
+from n2s.problem import Instance, Variant, evaluate, evaluate_nodes, generate
 from n2s.search.options import Method, Options
 from n2s.search.solve import SolveManyError, solve, solve_many
+from n2s.search.tick import Tick
 
 VARIANTS = pytest.mark.parametrize("variant", list(Variant), ids=str)
 
@@ -175,6 +176,29 @@ def test_senseless_limits_for_many_are_bad_input_and_no_failed_instance(
 def test_threads_are_those_asked_for_or_all_this_process_may_use() -> None:
     assert Options(Method.AUTO, threads=3).cores == 3
     assert Options(Method.AUTO).cores == len(os.sched_getaffinity(0))
+
+
+@VARIANTS
+@pytest.mark.parametrize(
+    ("requests", "options"),
+    [
+        (12, {"steps": 2500, "threads": 1}),
+        (12, {"steps": 2500, "threads": 2}),
+        (210, {"steps": 2500, "threads": 1}),
+        (12, {"steps": 20, "method": "n2s-a"}),
+    ],
+)
+def test_a_callback_is_told_the_best_tour(
+    requests: int, options: dict[str, object], variant: Variant
+) -> None:
+    (instance,) = generate(requests, seed=1, variant=variant)
+    ticks: list[Tick] = []
+    solve(instance, callback=ticks.append, **options)  # type: ignore[arg-type]
+    for tick in ticks[:: 1 + len(ticks) // 20]:
+        assert tick.tour is not None
+        verdict = evaluate_nodes(instance, tick.tour.tolist())
+        assert verdict.feasible
+        assert verdict.cost == pytest.approx(tick.best)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
