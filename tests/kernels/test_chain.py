@@ -87,6 +87,7 @@ class Chain:
             np.array([1 / 3, 2 / 3, 1.0]),
             4,
             blocks,
+            False,
         )
 
 

@@ -49,6 +49,21 @@ def test_auto_anneals_long_tours() -> None:
 
 
 @VARIANTS
+@pytest.mark.parametrize("method", ["anneal", "native"])
+@pytest.mark.parametrize("never", [1e9, 1e13, 1e30])
+def test_arcs_that_mean_never(never: float, method: str, variant: Variant) -> None:
+    """Sums that such an arc has passed through would have lost their digits."""
+    generator = np.random.default_rng(5)
+    matrix = 1.0 + generator.random((21, 21))
+    matrix[generator.random((21, 21)) < 0.3] = never
+    instance = Instance(matrix=matrix, variant=variant)
+    found = solve(instance, steps=3000, threads=1, method=method)
+    verdict = evaluate(instance, found.route)
+    assert verdict.feasible
+    assert found.cost == verdict.cost < 21 * 2 < never
+
+
+@VARIANTS
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_small_instances_are_solved_to_the_optimum(

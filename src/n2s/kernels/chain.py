@@ -81,13 +81,15 @@ def run_chain(  # type: ignore[no-untyped-def]
     kinds,
     orders,
     blocks,
+    careful,
 ):
     """Anneal ``tour`` in place for some iterations; returns the last temperature.
 
     ``costs`` (2,) are the current and the best cost; ``near`` (N, K) the nearest stops of every node,
     ``alike`` (n + 1, L) the most similar requests; up to ``largest`` requests are taken out at a time.
     ``kinds`` (3,) are running shares of the ways of ruin, ``orders`` how many orders of recreation are in
-    use, ``blocks`` how many block moves are offered before each iteration (LIFO only).
+    use, ``blocks`` how many block moves are offered before each iteration (LIFO only). ``careful`` adds
+    costs up anew instead of change by change: beside an arc that means "never" a change has no digits.
     """
     size = len(tour)
     n = size // 2
@@ -109,6 +111,8 @@ def run_chain(  # type: ignore[no-untyped-def]
                 current += change
                 for position in range(size):
                     tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+                if careful:
+                    current = tour_arcs.sum()
                 if current < best:
                     best = current
                     best_tour[:] = tour
@@ -143,6 +147,8 @@ def run_chain(  # type: ignore[no-untyped-def]
         cost += recreate(
             variant, reach, leave, rest, arcs, left, out, listed, n, labels, least, where
         )
+        if careful:
+            cost = arcs.sum()
 
         if cost < current - temperature * math.log(1.0 - next_uniform(state)):
             current = cost

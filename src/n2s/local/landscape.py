@@ -24,6 +24,8 @@ LONG = 400
 """Nodes from which on the tour is a linked list."""
 LONG_NEIGHBOURS = 20
 """Places that a long tour is searched at."""
+HUGE = 1e6
+"""Typical arcs in an arc that stands for "never": sums of changes that hold one have lost their digits."""
 MOST_MATRIX = 4000
 """Nodes beyond which no N x N matrix is kept."""
 
@@ -81,6 +83,8 @@ class ShortTours(Landscape):
         symmetric = guide.plain and bool((costs == costs.T).all())
         self.reach = costs if symmetric else guide.reach(costs)
         self.cumulative = guide.cumulative(instance.n)
+        typical = float(np.median(costs))
+        self.careful = bool(costs.max() > HUGE * typical)
 
     def start(self, generator: np.random.Generator) -> IntArray:
         """A first tour: requests in random order, each at its cheapest place."""
@@ -117,6 +121,7 @@ class ShortTours(Landscape):
             np.cumsum(settings.kinds) / np.sum(settings.kinds),
             settings.orders,
             settings.blocks if self.variant is Variant.LIFO else 0,
+            self.careful,
         )
 
 
