@@ -46,7 +46,7 @@ SECTIONS = (
         "cannot express.",
         "uniform --variant pdtsp --variant lifo --nodes 21,51,101 "
         "--methods auto,n2s-a,lkh,hgs,ruin-recreate,ortools,vroom,pyvrp",
-        "--count 10 --seconds 5",
+        "--count 5 --seconds 5",
         "--count 1 --seconds 1",
     ),
     Section(

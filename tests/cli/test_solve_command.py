@@ -59,7 +59,7 @@ def test_a_native_search_in_one_thread_is_the_one_of_the_library() -> None:
     assert printed["route"] == found.route
     assert printed["cost"] == pytest.approx(found.cost)
     record = printed["record"]
-    assert (record["method"], record["checkpoint"]) == ("native", found.checkpoint)
+    assert (record["method"], record["checkpoint"]) == ("anneal", "")
     assert (record["steps"], record["stopped"]) == (2000, "steps")
     assert [[step, best] for step, _, best in record["history"]] == [
         [point.step, point.best] for point in found.history

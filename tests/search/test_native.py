@@ -34,7 +34,7 @@ def test_the_default_is_the_native_search(method: str | None, variant: Variant) 
     verdict = evaluate(instance, found.route)
     assert verdict.feasible
     assert verdict.cost == found.cost
-    if method == "anneal":
+    if method == "anneal" or variant is Variant.PDTSP:
         assert (found.method, found.checkpoint) == ("anneal", "")
     else:
         policy = find(None, variant)
@@ -43,9 +43,17 @@ def test_the_default_is_the_native_search(method: str | None, variant: Variant) 
     assert found.cost == again.cost
 
 
-def test_auto_anneals_long_tours() -> None:
-    for nodes, method in ((399, "native"), (401, "anneal")):
-        assert solve(generate(nodes // 2)[0], steps=20, threads=1).method == method
+@pytest.mark.parametrize(
+    ("nodes", "variant", "method"),
+    [
+        (399, Variant.LIFO, "native"),
+        (401, Variant.LIFO, "anneal"),
+        (399, Variant.PDTSP, "anneal"),
+    ],
+)
+def test_what_auto_chooses(nodes: int, variant: Variant, method: str) -> None:
+    instance = generate(nodes // 2, variant=variant)[0]
+    assert solve(instance, steps=20, threads=1).method == method
 
 
 @VARIANTS
@@ -173,7 +181,8 @@ def test_many_instances_get_what_each_would_get_alone() -> None:
         assert [s.steps for s in together] == [700] * 6
         assert [s.instance.name for s in together] == [i.name for i in instances]
         assert seen == [(done, 6) for done in range(1, 7)]
-    assert {s.method for s in together} == {"native"}
+    methods = [*["anneal"] * 3, *["native"] * 2, "anneal"]
+    assert [s.method for s in together] == methods
     assert [s.steps for s in solve_many(instances[:1] + instances[3:4])] == [18_000, 9_000]
 
 

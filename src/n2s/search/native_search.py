@@ -10,7 +10,7 @@ import numpy as np
 from n2s.local import ChainMaker, Settings, Watch, landscape_of, search
 from n2s.local.landscape import LONG
 from n2s.native import find, native_chains, native_settings
-from n2s.problem import Instance, random_tour
+from n2s.problem import Instance, Variant, random_tour
 from n2s.problem.instance import IntArray
 from n2s.search.interrupt import Interrupt
 from n2s.search.options import Method, Options, Start
@@ -92,4 +92,5 @@ def chosen(options: Options, instance: Instance) -> Method:
     """The method that ``auto`` stands for, by the measurements in docs/solver.md."""
     if options.method is not Method.AUTO:
         return options.method
-    return Method.NATIVE if instance.size < LONG else Method.ANNEAL
+    learned = instance.variant is Variant.LIFO and instance.size < LONG
+    return Method.NATIVE if learned else Method.ANNEAL
