@@ -27,6 +27,7 @@ generations = 6
 sizes = [5, 9]
 count = 2
 steps = [15, 30]
+work = [20]
 every = 2
 reference = 20
 [run]

@@ -90,11 +90,13 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Validation:
-    """A fixed set of uniform instances, searched from random tours."""
+    """A fixed set of uniform instances, searched from random tours where steps count."""
 
     sizes: tuple[int, ...] = (21, 51, 101)
     count: int = 20
     steps: tuple[int, ...] = (1000, 3000)
+    work: tuple[int, ...] = ()
+    """Budgets counted in time, from greedy tours, as in the tasks."""
     every: int = 20
     """Generations between two looks."""
     reference: int = 2000
@@ -104,6 +106,8 @@ class Validation:
     def __post_init__(self) -> None:
         for name in ("sizes", "steps"):
             positive(getattr(self, name), f"validation.{name}")
+        if self.work:
+            positive(self.work, "validation.work")
         for size in self.sizes:
             if size < 3 or size % 2 == 0:
                 raise InputError(f"validation.sizes must be odd numbers from 3 on, not {size}")

@@ -195,17 +195,22 @@ class Trainer:
 
     # -- validation ------------------------------------------------------------------------------------
 
-    def _validation_tasks(self) -> dict[tuple[int, int], list[Task]]:
-        """By size and budget: the same searches every time."""
+    def _validation_tasks(self) -> dict[tuple[int, str], list[Task]]:
+        """By size and what the gap is called: the same searches every time."""
         check = self.config.validation
-        tasks: dict[tuple[int, int], list[Task]] = {}
+        tasks: dict[tuple[int, str], list[Task]] = {}
         for size in check.sizes:
             instances = generate(
                 size // 2, check.count, check.seed + size, self.config.tasks.variant
             )
             for steps in check.steps:
                 generator = np.random.default_rng([check.seed, size, steps])
-                tasks[size, steps] = [task_of(i, generator, steps) for i in instances]
+                name = f"gap_{size}_{steps}"
+                tasks[size, name] = [task_of(i, generator, steps) for i in instances]
+            for work in check.work:
+                generator = np.random.default_rng([check.seed, size, work, 1])
+                name = f"work_gap_{size}_{work}"
+                tasks[size, name] = [task_of(i, generator, work=work) for i in instances]
         return tasks
 
     def _begin(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
@@ -218,7 +223,8 @@ class Trainer:
             return search(task.land, watch, np.random.default_rng(check.seed))[0]
 
         for size in check.sizes:
-            self._references[size] = list(pool.map(refer, self._checks[size, check.steps[0]]))
+            tasks = self._checks[size, f"gap_{size}_{check.steps[0]}"]
+            self._references[size] = list(pool.map(refer, tasks))
         self._validate(pool, log, tell)
         self._save()
         self._begun = True
@@ -227,12 +233,13 @@ class Trainer:
         policy = self.policy
         values: dict[str, Any] = {"transitions": self.steps, "minutes": self.seconds / 60}
         told = []
-        for (size, steps), tasks in self._checks.items():
+        for (size, name), tasks in self._checks.items():
             costs = [cost for cost, _ in pool.map(lambda task: task.run(policy), tasks)]
             known = np.array(self._references[size])
             gap = float((np.array(costs) / known - 1.0).mean())
-            values[f"gap_{size}_{steps}"] = gap
-            told.append(f"N = {size}, {steps} steps: {gap:+.2%}")
+            values[name] = gap
+            budget = f"{tasks[0].steps} steps" if tasks[0].steps else f"work {tasks[0].work}"
+            told.append(f"N = {size}, {budget}: {gap:+.2%}")
         log.write("validation", self.generation, values)
         tell(f"generation {self.generation}, {self.seconds / 60:.1f} min: {'; '.join(told)}")
 
