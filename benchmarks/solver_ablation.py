@@ -45,7 +45,7 @@ def cost(land: Landscape, settings: Settings, seconds: float, seed: int) -> floa
     """Of the tour found within a time limit."""
     deadline = time.monotonic() + seconds
     watch = Watch(lambda done, best: time.monotonic() >= deadline, deadline=deadline)
-    found, _, _ = search(land, watch, np.random.default_rng(seed), 1, None, settings)
+    found, _, _ = search(land, watch, np.random.default_rng(seed), settings=settings)
     return found
 
 

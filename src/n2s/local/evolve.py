@@ -93,6 +93,7 @@ def search(
     generator: np.random.Generator,
     threads: int = 1,
     initial: IntArray | None = None,
+    *,
     melt: bool = False,
     settings: Settings | None = None,
     make: ChainMaker | None = None,
