@@ -67,6 +67,8 @@ def world() -> Iterator[World]:
             f"there are {torch.cuda.device_count()} CUDA devices, but process {local} wants its own"
         )
     device = torch.device("cuda", local) if cuda else torch.device("cpu")
+    if cuda:
+        torch.cuda.set_device(device)  # where objects travel that processes gather
     distributed.init_process_group("nccl" if cuda else "gloo")
     try:
         yield World(distributed.get_rank(), size, device)
