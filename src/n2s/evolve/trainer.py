@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ from n2s.native import NativePolicy, save
 from n2s.problem import generate
 from n2s.problem.distance import FloatArray
 from n2s.search.interrupt import Interrupt
+from n2s.search.options import usable_cores
 from n2s.train.metrics import MetricsLog
 
 STATE_FILE = "state.json"
@@ -140,7 +140,7 @@ class Trainer:
         interrupt = interrupt or Interrupt()
         log = MetricsLog(self.folder, self.generation if self._begun else NOTHING)
         deadline = time.monotonic() + (math.inf if minutes is None else 60 * minutes)
-        threads = self.config.run.threads or os.cpu_count() or 1
+        threads = self.config.run.threads or usable_cores()
         saved = time.monotonic()
         try:
             with ThreadPoolExecutor(threads) as pool:

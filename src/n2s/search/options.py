@@ -107,9 +107,14 @@ class Options:
         """Threads of the native search."""
         if self.threads is not None:
             return self.threads
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
+        return usable_cores()
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def member(kind: type[E], value: str, what: str) -> E:

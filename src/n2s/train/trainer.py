@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from n2s.model import save as save_policy
 from n2s.problem.distance import FloatArray
 from n2s.search.interrupt import Interrupt
 from n2s.search.loop import Decider
+from n2s.search.options import usable_cores
 from n2s.search.state import SearchState
 from n2s.train import snapshot as snapshots
 from n2s.train.config import TrainConfig, config_of
@@ -53,7 +53,7 @@ class Trainer:
         self.world = world or World()
         self.preset = preset
         self.position = Position()
-        self._threads = config.run.threads or max(1, (os.cpu_count() or 1) // self.world.size)
+        self._threads = config.run.threads or max(1, usable_cores() // self.world.size)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.data.seed)
             networks = ActorCritic(config.policy)
