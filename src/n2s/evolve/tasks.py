@@ -51,8 +51,7 @@ class Task:
 
 def scale_of(land: Landscape, generator: np.random.Generator) -> float:
     """The mean edge of a greedy tour, as the search takes it."""
-    edge = land.cost(land.start(generator)) / land.size
-    return edge if edge > 0 else 1.0
+    return land.edge(land.start(generator))
 
 
 def task_of(

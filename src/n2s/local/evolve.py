@@ -109,8 +109,7 @@ def search(
     make = make or annealed(settings)
     board = _Board(watch)
     start = land.start(generator) if initial is None else initial
-    edge = land.cost(start if initial is None else land.start(generator)) / land.size
-    scale = edge if edge > 0 else 1.0
+    scale = land.edge(start if initial is None else land.start(generator))
     best = _Tour(land.cost(start), start.copy())
     if board.tell(0, best.cost, best.tour):
         return best.cost, best.tour, board.done

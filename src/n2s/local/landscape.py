@@ -46,6 +46,10 @@ class Landscape(ABC):
         """Of a tour."""
         return float(route_cost(self.legs, tour))
 
+    def edge(self, tour: IntArray) -> float:
+        """The mean arc of a tour: what temperatures are measured in; never 0."""
+        return self.cost(tour) / self.size or 1.0
+
     def child(self, a: IntArray, b: IntArray, generator: np.random.Generator) -> IntArray:
         """A tour that has something of both."""
         if self.variant is Variant.PDTSP:
@@ -83,8 +87,14 @@ class ShortTours(Landscape):
         symmetric = guide.plain and bool((costs == costs.T).all())
         self.reach = costs if symmetric else guide.reach(costs)
         self.cumulative = guide.cumulative(instance.n)
-        typical = float(np.median(costs))
-        self.careful = bool(costs.max() > HUGE * typical)
+        self.careful = forbids(costs)
+
+    def edge(self, tour: IntArray) -> float:
+        """The mean arc of a tour, or of all arcs without those that mean "never"."""
+        if not self.careful:
+            return super().edge(tour)
+        allowed = self.legs[self.legs <= HUGE * np.median(self.legs)]
+        return float(allowed.mean()) or 1.0
 
     def start(self, generator: np.random.Generator) -> IntArray:
         """A first tour: requests in random order, each at its cheapest place."""
@@ -167,10 +177,19 @@ class LongTours(Landscape):
         )
 
 
+def forbids(costs: FloatArray) -> bool:
+    """Whether some arcs of a matrix mean "never"."""
+    return bool(costs.max() > HUGE * np.median(costs))
+
+
 def landscape_of(instance: Instance, guide: Guide | None = None, dense: bool = False) -> Landscape:
-    """The landscape of an instance; a guide needs one whose tours are short, who asks for a ``dense``
-    one gets it as long as a matrix can be kept.
+    """The landscape of an instance; a guide needs one whose tours are short.
+
+    Who asks for a ``dense`` one gets it as long as a matrix can be kept, and so does a matrix that forbids
+    arcs: linked lists add costs up change by change.
     """
+    if instance.matrix is not None and instance.size <= MOST_MATRIX:
+        dense = dense or forbids(instance.matrix)
     if instance.size < LONG or (dense and instance.size <= MOST_MATRIX):
         return ShortTours(instance, guide or Guide())
     if guide is not None:
