@@ -54,6 +54,24 @@ def test_a_route_for_another_rule_is_no_reference(folder: Path) -> None:
     ((_, files), _) = folders_of(folder)
     (case,) = read_cases(files, Variant.LIFO, None)
     assert (case.instance.variant, case.published, case.route) == (Variant.LIFO, {}, ())
+    (_, (_, files)) = folders_of(folder)
+    assert [case.published for case in read_cases(files, Variant.PDTSP, None)] == [{}, {}, {}]
+
+
+def test_an_instance_of_a_set_is_named_with_its_place(folder: Path) -> None:
+    (folder / "tables" / "more.csv").write_text("instance,optimum\nmany,1\nmany[1],3.5\n,2\n,\n")
+    (_, (_, files)) = folders_of(folder)
+    assert [case.published for case in read_cases(files, None, None)] == [
+        {"B1": 4.5},
+        {},
+        {"optimum": 3.5},
+    ]
+
+
+def test_what_is_no_table_is_read_as_an_instance(folder: Path) -> None:
+    (folder / "tables" / "huge.csv").write_text("x" * 200_000)
+    names = [path.name for path in folders_of(folder)[1][1]]
+    assert names == ["a.5.type1.pdtspl", "huge.csv", "many.npz"]
 
 
 def test_a_folder_itself_may_hold_the_files(folder: Path) -> None:

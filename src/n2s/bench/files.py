@@ -57,10 +57,13 @@ def read_cases(files: list[Path], variant: Variant | None, count: int | None) ->
         for index, instance in enumerate(instances):
             ruled = instance if variant is None else replace(instance, variant=variant)
             name = path.stem if len(instances) == 1 else f"{path.stem}[{index}]"
-            case = Case(name, ruled, known[path.parent].get(path.stem, {}))
-            # A route for another loading rule is no reference here.
-            own = ruled.variant is instance.variant and len(instances) == 1
-            cases.append(_with_route(case, path.with_suffix(SOL)) if own else case)
+            case = Case(name, ruled)
+            # What is known for another loading rule is no reference here.
+            if ruled.variant is instance.variant:
+                case = replace(case, published=known[path.parent].get(name, {}))
+                if len(instances) == 1:
+                    case = _with_route(case, path.with_suffix(SOL))
+            cases.append(case)
     return cases[:count]
 
 
@@ -93,7 +96,9 @@ def _published(folder: Path) -> dict[str, Mapping[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for path in sorted(folder.glob(f"*{TABLE}")):
         for row in _table(path) or ():
-            name = row.pop("instance", "") or "{base}.{n_nodes}.type{type}".format_map(row)
+            name = row.pop("instance", "")
+            if not name and row.keys() >= set(CARRABS):
+                name = "{base}.{n_nodes}.type{type}".format_map(row)
             found.setdefault(name, {}).update(_numbers(row))
     return {name: costs for name, costs in found.items() if costs}
 
@@ -102,13 +107,14 @@ def _table(path: Path) -> list[dict[str, str]] | None:
     """The rows of a table of published costs; None if the file is something else."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        reader = csv.DictReader(io.StringIO(text), restval="")
+        columns = set(reader.fieldnames or ())
+        if "instance" not in columns and not columns >= set(CARRABS):
+            return None
+        rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error):
         return None
-    reader = csv.DictReader(io.StringIO(text), restval="")
-    columns = set(reader.fieldnames or ())
-    if "instance" not in columns and not columns >= set(CARRABS):
-        return None
-    return [{key: value for key, value in row.items() if isinstance(key, str)} for row in reader]
+    return [{key: value for key, value in row.items() if isinstance(key, str)} for row in rows]
 
 
 def _numbers(row: Mapping[str, str]) -> Iterator[tuple[str, float]]:
