@@ -97,9 +97,9 @@ def run(
                     if result is None:
                         continue
                     record, found = result
-                    log.append(record)
-                    if found is not None:
+                    if found is not None:  # first: a run on record is never made again
                         best.improve({record.hash: found})
+                    log.append(record)
                     made += 1
                     tell(f"{made}/{len(pending)}  {_line(record)}")
             except BaseException:
