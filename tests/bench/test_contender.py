@@ -6,8 +6,9 @@ import pytest
 
 from n2s.bench.contender import Budget, Entry, contender, method_names
 from n2s.errors import InputError
+from n2s.native import find
 from n2s.peers import PEERS
-from n2s.problem import generate
+from n2s.problem import Variant, generate
 from n2s.search.options import Method
 
 COMMON = Budget(seconds=2.0)
@@ -39,6 +40,7 @@ def test_spellings() -> None:
         ("lkh:infs", "must be positive"),
         ("lkh@random", "lkh uses no policy"),
         ("anneal@random", "anneal uses no policy"),
+        ("auto@native-lifo", "auto uses no policy"),
         (":5", "NAME"),
     ],
 )
@@ -63,3 +65,16 @@ def test_others_need_no_policy() -> None:
     instance = generate(3, seed=1)[0]
     assert contender(Entry("anneal", COMMON), instance).label == "anneal"
     assert contender(Entry("lkh", COMMON), instance).peer is PEERS["lkh"]
+
+
+def test_the_native_policy_is_on_record() -> None:
+    """Trained again, or with another choice of auto, runs are other runs."""
+    lifo = generate(3, seed=1, variant=Variant.LIFO)[0]
+    label = f"native {find(None, Variant.LIFO).sha256[:12]}"
+    native = contender(Entry("native", COMMON), lifo)
+    assert (native.label, native.policy, native.stand_in) == ("native", label, False)
+    assert contender(Entry("auto", COMMON), lifo).policy == label
+    assert contender(Entry("anneal", COMMON), lifo).policy == ""
+    named = contender(Entry.parse("native:9@native-lifo", COMMON), lifo)
+    assert (named.label, named.policy) == ("native@native-lifo", label)
+    assert named.peer.options == {"method": "native", "checkpoint": "native-lifo"}

@@ -1,7 +1,7 @@
 """Who takes part: ``NAME[:BUDGET][@POLICY]``, one of our methods or one of the peers.
 
 ``lkh``, ``lkh:10000`` (steps, which peers call trials), ``anneal:2s`` (seconds),
-``n2s-a:3000@epsilon-greedy``.
+``n2s-a:3000@epsilon-greedy``, ``native@policy.json``.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from n2s.bench.ours import our_peer
 from n2s.errors import InputError
 from n2s.peers import PEERS, Peer
 from n2s.problem import Instance, Variant
-from n2s.search.options import Method
+from n2s.search.options import BELONGS, Method, Options
 
 _SPELLING = re.compile(r"(?P<name>[^:@]+)(?::(?P<budget>[^@]+))?(?:@(?P<policy>.+))?")
 
@@ -72,7 +73,7 @@ class Entry:
         name, own, policy = found.group("name", "budget", "policy")
         if name not in method_names():
             raise InputError(f"there is no method {name!r}, only {', '.join(method_names())}")
-        if policy is not None and (name in PEERS or not Method(name).neural):
+        if policy is not None and name not in BELONGS["checkpoint"]:
             raise InputError(f"{name} uses no policy, so {policy!r} has no meaning for it")
         return Entry(name, Budget.parse(own) if own else budget, policy)
 
@@ -102,7 +103,9 @@ def contender(entry: Entry, instance: Instance) -> Contender:
         return Contender(entry.name, PEERS[entry.name], entry.budget)
     method = Method(entry.name)
     if not method.neural:
-        return Contender(entry.name, our_peer(method, None), entry.budget)
+        label = f"{entry.name}@{Path(entry.policy).stem}" if entry.policy else entry.name
+        peer = our_peer(method, entry.policy)
+        return Contender(label, peer, entry.budget, _native(method, entry.policy, instance))
     name, policy, sizes = _policy(entry.policy, instance.variant, instance.size)
     stand_in = entry.policy is None and instance.size not in sizes
     # A trained policy that was found by size is what the method stands for; any other is named.
@@ -110,6 +113,21 @@ def contender(entry: Entry, instance: Instance) -> Contender:
     label = f"{entry.name}@{name}" if shown else entry.name
     peer = our_peer(method, entry.policy or name)
     return Contender(label, peer, entry.budget, policy, stand_in)
+
+
+def _native(method: Method, name: str | None, instance: Instance) -> str:
+    """Name and hash of the native policy that will be used; empty if none is."""
+    from n2s.search.native_search import chosen
+
+    uses = chosen(Options(method), instance) is Method.NATIVE
+    return _native_policy(name, instance.variant) if uses else ""
+
+
+@cache
+def _native_policy(name: str | None, variant: Variant) -> str:
+    from n2s.native import find
+
+    return f"native {find(name, variant).sha256[:12]}"
 
 
 @cache

@@ -319,7 +319,11 @@ def _footing(found: Sequence[Table]) -> str:
         "one run at a time" if most == 1 else f"up to {most} runs at a time, on cores of their own"
     )
     software = sorted(
-        {f"{r.method.partition('@')[0]}: {r.software}" for r in records if r.software}
+        {
+            f"{r.method.partition('@')[0]}: {r.software}{f' with {r.policy}' if r.policy else ''}"
+            for r in records
+            if r.software
+        }
     )
     scales = sorted({record.scale for record in records if record.scale != 1.0})
     scaled = (
