@@ -44,6 +44,8 @@ def test_a_table() -> None:
         *("anneal", "2 s", "2 of 2", "16", "18.75 %", "37.50 %", "1"),
         *("0.45 %", "-9.09 % to 10.00 %", "2.50", "0"),
     ]
+    assert "* anneal took longer than its 2 s in 1 of 2 runs, up to 3.0 s." in text
+    assert "lkh took longer" not in text  # its budget is steps
     # Gaps of LKH: 10 % and 25 %.
     assert row(text, "lkh") == [
         *("lkh", "10,000 steps", "2 of 2", "15.5", "17.50 %", "25.00 %", "1"),
@@ -98,7 +100,8 @@ def test_references() -> None:
         record("x", cost=12.0, seconds=1.0, published=published, **{**LKH, "budget": "5000"}),
     ]
     found = tables(records, {})
-    assert row(markdown(found, ["B2"]), "anneal")[7] == "25.00 %"
+    # One instance says nothing of others: there is no interval.
+    assert row(markdown(found, ["B2"]), "anneal")[7:9] == ["25.00 %", "–"]
     assert row(markdown(found, ["B1_avg"]), "anneal")[7] == "-20.00 %"
     assert row(markdown(found, ["lkh:5000"]), "anneal")[7] == "-16.67 %"
     assert row(markdown(found, ["anneal"]), "lkh")[7] == "10.00 %"
@@ -165,8 +168,12 @@ def test_speed_is_a_table_of_its_own() -> None:
         )
         for nodes, pace in ((21, 12345.6), (51, 999.4))
     ]
+    records.append(
+        record("51", "n2s", suite="speed", group="pdtsp, 51 nodes", status="crash", reason="why")
+    )
     text = markdown(tables(records, {}))
     assert "| method | pdtsp, 21 nodes | pdtsp, 51 nodes |" in text
+    assert "* pdtsp, 51 nodes: n2s failed in 1 of 1 runs (1 crash); the first: why" in text
     assert "| anneal | 12,346 (0.8 s) | 999 (0.8 s) |" in text
 
 

@@ -17,6 +17,8 @@ from n2s.errors import InputError
 from n2s.peers.lkh import PEER as LKH
 
 DASH = "–"
+LATE = 1.1
+"""Times its seconds that a run may take before the report says so."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,13 @@ class Row:
     def failures(self) -> list[Record]:
         """Runs that were made and gave nothing that counts."""
         return [r for r in self.records if r.status not in (OK, UNABLE, MISSING)]
+
+    @property
+    def late(self) -> list[float]:
+        """Seconds of the runs that took clearly more than their budget."""
+        allowed = Budget.parse(self.budget).seconds
+        spent = [r.seconds for r in self.records if r.status == OK and r.seconds is not None]
+        return [seconds for seconds in spent if allowed is not None and seconds > LATE * allowed]
 
     @property
     def refusals(self) -> list[Record]:
@@ -181,6 +190,9 @@ def markdown(
             ]
     if speed:
         blocks += [f"### {Suite.SPEED}", _facts(*speed), _paces(speed)]
+        # By title: the tables of this suite are columns of one.
+        remarks = [f"* {table.title}: {remark}" for table in speed for remark in _remarks(table)]
+        blocks += ["\n".join(remarks)] if remarks else []
     blocks += [_footing(found), *notes]
     return "\n\n".join(blocks) + "\n"
 
@@ -233,12 +245,14 @@ def _beside(row: Row, name: str, costs: Mapping[str, float]) -> list[str]:
     differences = [gap(cost, costs[key]) for key, cost in row.costs.items() if key in costs]
     if not differences:
         return [DASH, DASH]
+    if len(differences) == 1:  # of which nothing can be said
+        return [_percent(differences[0]), DASH]
     low, high = bootstrap(differences)
     return [_percent(fmean(differences)), f"{_percent(low)} to {_percent(high)}"]
 
 
 def _remarks(table: Table) -> Iterator[str]:
-    """What a reader must know about single rows: refusals, failures, policies."""
+    """What a reader must know about single rows: refusals, failures, lateness, policies."""
     for row in table.rows:
         for reason, count in Counter(record.reason for record in row.refusals).items():
             every = count == len(row.records)
@@ -249,6 +263,12 @@ def _remarks(table: Table) -> Iterator[str]:
             yield (
                 f"{row.method} failed in {len(row.failures)} of {len(row.records)} runs ({listed}); "
                 f"the first: {row.failures[0].reason}"
+            )
+        if row.late:
+            solved = sum(map(len, row.solved.values()))
+            yield (
+                f"{row.method} took longer than its {Budget.parse(row.budget).words} in "
+                f"{len(row.late)} of {solved} runs, up to {max(row.late):.1f} s."
             )
     yield from _stand_ins(table.records)
 
@@ -339,8 +359,10 @@ def _footing(found: Sequence[Table]) -> str:
         "ruin-recreate know whole seconds of processor time only, rounded up). Our kernels were "
         "compiled and cached on disk before the first timed run. Costs are those of the judge, in the "
         f"instance's own distances; a route that it refuses counts as failed, never as a result.{scaled} "
-        "Gaps are means over instances; the interval is a paired bootstrap over instances; `best` "
-        "counts the instances on which no other row was cheaper (ties count for all). "
+        "Costs and gaps are means over the instances that a row solved, of several seeds the mean of "
+        "each instance's; the gap to another row is over the instances that both solved, its interval a "
+        "paired bootstrap over them; `best` counts the instances on which no other row was cheaper (ties "
+        "count for all). "
         f"Versions: {versions}. Solvers: {', '.join(software)}."
     )
 
