@@ -69,9 +69,19 @@ def test_routes_are_judged_again(tiny: Instance, tmp_path: Path) -> None:
         store.improve({case.fingerprint: wrong})
         with pytest.raises(InputError, match=message):
             store.verify([case])
+    store.path.unlink()
+    store.improve({case.fingerprint: best(float("nan"))})
+    with pytest.raises(InputError, match="not nan"):
+        store.verify([case])
 
 
-@pytest.mark.parametrize("text", ["nonsense", "[]", '{"a": {"cost": 1}}', '{"a": 3}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("nonsense", "[]", '{"a": {"cost": 1}}', '{"a": 3}'),
+        '{"a": {"cost": 1, "nodes": [Infinity]}}',
+    ],
+)
 def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "best.json"
     path.write_text(text)

@@ -114,6 +114,7 @@ def test_files_may_be_solved_under_several_rules(tmp_path: Path, tiny: Instance)
         (Suite.UNIFORM, Wish(seconds=1.0, steps=1), "--seconds or --steps, not both"),
         (Suite.UNIFORM, Wish(seconds=-1.0), "must be positive"),
         (Suite.UNIFORM, Wish(count=0), "at least 1"),
+        (Suite.FILES, Wish(folder=Path("."), count=0), "--count must be at least 1, not 0"),
         (Suite.FILES, Wish(), "say which folder"),
         (Suite.FILES, Wish(folder=Path("."), nodes=(5,)), "--nodes has no meaning for files"),
         (Suite.GENERALIZATION, Wish(), "say which folder"),

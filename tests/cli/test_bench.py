@@ -100,3 +100,5 @@ def test_bad_wishes_are_one_sentence(tmp_path: Path) -> None:
     assert "there is no method 'cplex', only auto" in message
     assert "takes numbers as 1,2,3 or 1-10" in run(*TINY, "--seeds", "one", code=2)
     assert "cannot be read" in run("report", tmp_path, code=2)
+    elsewhere = ("--best-known", tmp_path / "nowhere.json")
+    assert "there is no such file of best routes" in run("report", tmp_path, *elsewhere, code=2)

@@ -54,7 +54,7 @@ class BestKnown:
             }
         except OSError as error:
             raise InputError(f"cannot be read ({error.strerror})", str(self.path)) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             raise InputError(f"is no file of best routes ({error})", str(self.path)) from None
 
     def improve(self, found: Mapping[str, Best]) -> None:
@@ -92,7 +92,7 @@ class BestKnown:
             )
             if verdict is None or not verdict.feasible:
                 raise InputError(f"the route of {case.name} is infeasible", str(self.path))
-            if abs(verdict.cost - entry.cost) > 1e-9 * max(1.0, abs(verdict.cost)):
+            if not abs(verdict.cost - entry.cost) <= 1e-9 * max(1.0, abs(verdict.cost)):  # or NaN
                 raise InputError(
                     f"the route of {case.name} costs {verdict.cost:g}, not {entry.cost:g}",
                     str(self.path),

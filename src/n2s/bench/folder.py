@@ -9,7 +9,7 @@ from n2s.bench.best_known import FILE as BEST
 from n2s.bench.best_known import BestKnown
 from n2s.bench.record import read_records
 from n2s.bench.report import Table, markdown, tables
-from n2s.errors import located
+from n2s.errors import InputError, located
 from n2s.formats.registry import store
 
 NOTES = "notes.txt"
@@ -17,6 +17,8 @@ NOTES = "notes.txt"
 
 def tables_of(folder: Path, best_known: Path | None = None) -> list[Table]:
     """The tables of a folder."""
+    if best_known is not None and not best_known.exists():
+        raise InputError("there is no such file of best routes", str(best_known))
     return tables(read_records(folder), BestKnown(best_known or folder / BEST).read())
 
 

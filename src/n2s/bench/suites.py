@@ -92,6 +92,8 @@ _OPTIONS = {
 
 def plan(suite: Suite, wish: Wish) -> Plan:
     """All runs of a suite."""
+    if wish.count is not None and wish.count < 1:
+        raise InputError(f"--count must be at least 1, not {wish.count}")
     return _PLANNERS[suite](wish)
 
 
