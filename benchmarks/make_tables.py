@@ -1,7 +1,8 @@
 """Make the benchmark tables of docs/benchmarks.md: run the benches, then put their reports into the page.
 
 Each section is one ``n2s bench`` command and the report of its folder. The benches are resumable: stopped
-at any moment, the same command goes on. What stands outside the two marks in the page stays as it is.
+at any moment, the same command goes on. What stands outside the two marks in the page stays as it is, and
+so do sections whose runs are not here.
 
 Run: ``python benchmarks/make_tables.py``. With ``--tiny`` everything is so small that it takes minutes, and
 goes into a page beside its runs; ``--only NAME`` runs some sections, ``--no-run`` none of them.
@@ -124,6 +125,14 @@ def page(old: str, made: str) -> str:
     return f"{before}{BEGIN}\n\n{made.rstrip()}\n\n{END}{after}"
 
 
+def kept(old: str, section: Section) -> str:
+    """A section as it stands in the page, empty if it does not."""
+    made = old.partition(BEGIN)[2].partition(END)[0]
+    _, title, rest = f"\n{made}".partition(f"\n## {section.title}\n")
+    body, _, _ = rest.partition("\n## ")
+    return f"{title}{body}".strip() + "\n" if title else ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tiny", action="store_true")
@@ -137,10 +146,12 @@ def main() -> None:
                 command = bench(section, options.tiny, runs / section.name)
                 print(shlex.join(["n2s", *command[1:]]), file=sys.stderr, flush=True)
                 subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=ROOT)
-    there = [s for s in SECTIONS if (ROOT / runs / s.name / "runs.jsonl").exists()]
-    made = "\n".join(text(section, runs / section.name) for section in there)
+    old = PAGE.read_text()
+    there = {s for s in SECTIONS if (ROOT / runs / s.name / "runs.jsonl").exists()}
+    before = "" if options.tiny else old
+    made = [text(s, runs / s.name) if s in there else kept(before, s) for s in SECTIONS]
     target = ROOT / runs / "benchmarks.md" if options.tiny else PAGE
-    target.write_text(page(PAGE.read_text(), made))
+    target.write_text(page(old, "\n".join(filter(None, made))))
     print(target)
 
 

@@ -24,6 +24,15 @@ def test_only_what_lies_between_the_marks_is_replaced() -> None:
         MAKER["page"]("no marks here", "one table\n")
 
 
+def test_a_section_without_runs_stays() -> None:
+    first, second, third, *_ = MAKER["SECTIONS"]
+    one = f"## {first.title}\n\nwhy\n\n### uniform: x\n\na table\n"
+    two = f"## {second.title}\n\nanother table\n"
+    marks = f"# Page\n\n{MAKER['BEGIN']}\n{MAKER['END']}\n\n## {third.title}\n"
+    page = MAKER["page"](marks, f"{one}\n{two}")
+    assert [MAKER["kept"](page, section) for section in (first, second, third)] == [one, two, ""]
+
+
 def test_every_section_is_a_bench_that_goes_on(tmp_path: Path) -> None:
     for section in MAKER["SECTIONS"]:
         for tiny in (False, True):
