@@ -71,6 +71,11 @@ class Job:
         return self.state in (State.DONE, State.FAILED, State.CANCELLED)
 
     @property
+    def size(self) -> int:
+        """Bytes that it holds, about."""
+        return len(self.solution) + len(self.route)
+
+    @property
     def news(self) -> asyncio.Event:
         """Set at the next change, whatever it is."""
         return self._news
@@ -170,6 +175,9 @@ class Jobs:
             job.state, job.error = State.CANCELLED, f"{job.stopping} before it began"
         except (FailedError, RefusedError) as error:
             job.state, job.error = State.FAILED, str(error)
+            if job.stopping:  # it was killed since it did not come to an end by itself
+                job.state = State.CANCELLED
+                job.error = f"{job.stopping}; its worker had to be ended"
         finally:
             abandoning.cancel()
         self._metrics.jobs.add(state=job.state.value)
@@ -193,10 +201,10 @@ class Jobs:
         finished = [job for job in self._jobs.values() if job.finished_at is not None]
         finished.sort(key=lambda job: job.finished_at or 0.0)
         oldest = time.monotonic() - self._keep_seconds
-        size = sum(len(job.solution) for job in finished)
+        size = sum(job.size for job in finished)
         left = len(finished)
         for job in finished:
             if left <= self._keep and size <= MOST_BYTES and (job.finished_at or 0.0) >= oldest:
                 break
             del self._jobs[job.id]
-            left, size = left - 1, size - len(job.solution)
+            left, size = left - 1, size - job.size

@@ -58,14 +58,19 @@ class Task:
         self.asked_at = time.monotonic()
         self.begun_at: float | None = None
         self.answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        # Nobody may be left to look at a failure.
-        self.answer.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self.answer.add_done_callback(self._end)
 
     @property
     def waited(self) -> float:
         """Seconds in the queue."""
         begun = time.monotonic() if self.begun_at is None else self.begun_at
         return begun - self.asked_at
+
+    def _end(self, answer: asyncio.Future[Message]) -> None:
+        # Finished jobs are kept for a while, and what was asked may be megabytes.
+        self.message = Message(self.message.head)
+        if not answer.cancelled():
+            answer.exception()  # nobody may be left to look at a failure
 
     def fail(self, error: Exception) -> None:
         """Answer with an error, unless there is an answer."""
@@ -226,15 +231,15 @@ class Pool:
 
     async def _arrival(self, child: Child) -> None:
         """Wait until there is a task, and notice if the child dies meanwhile."""
-        while not self._waiting:
+        while not (self._waiting or child.gone.done()):
             self._arrived.clear()
             arrived = asyncio.create_task(self._arrived.wait())
             try:
                 await asyncio.wait([arrived, child.gone], return_when=asyncio.FIRST_COMPLETED)
             finally:
                 arrived.cancel()
-            if child.gone.done():
-                raise ChildDiedError("it died while it had nothing to do")
+        if child.gone.done():
+            raise ChildDiedError("it died while it had nothing to do")
 
     async def _stop(self, task: Task, child: Child) -> None:
         if self._running.get(task) is not child:
