@@ -121,8 +121,7 @@ def _warm_up_policy(method: str, checkpoint: str | None, variant: Variant) -> No
 def check(order: Order) -> Result:
     """Whether a search could begin, and how long it would take."""
     wanted = asked.search(order.body, order.query, order.limits)
-    size, name = wanted.instance.size, wanted.instance.name
-    return _json(b"{}", seconds=wanted.seconds, nodes=size, name=name)
+    return _json(b"{}", seconds=wanted.seconds)
 
 
 def evaluate(order: Order) -> Result:

@@ -25,6 +25,10 @@ from n2s.serve.work import BEGUN, WORK, Order, warm_up
 NICENESS = 5
 """Searches give way to the server and to clerks: answers come at once while all cores search."""
 MEMORY = "the job needs more memory than it may have here"
+LONGEST_SENTENCE = 1000
+"""Characters of an error; names that clients give are in it, and the server looks at every one."""
+LARGEST_ANSWER = 128 * MEGABYTE
+"""A stack at every stop can repeat long ids until a small body makes an answer of gigabytes."""
 
 
 class Inbox:
@@ -42,7 +46,10 @@ class Inbox:
 
     def _read(self) -> None:
         while True:
-            message = read(self._stream)
+            try:
+                message = read(self._stream)
+            except MemoryError:  # then there is nothing to answer: the server notices the end
+                message = None
             if message is None:
                 self.interrupt.asked = True
                 self._orders.put(None)
@@ -94,7 +101,7 @@ def _answer(message: Message, interrupt: Interrupt, tell: Callable[[Message], No
             tell(BEGUN)
         result = WORK[message.head["do"]](order)
     except N2SError as error:
-        return Message({"say": "refused", "error": str(error)})
+        return Message({"say": "refused", "error": str(error)[:LONGEST_SENTENCE]})
     except MemoryError:
         return Message({"say": "failed", "error": MEMORY})
     except BrokenPipeError:
@@ -103,6 +110,9 @@ def _answer(message: Message, interrupt: Interrupt, tell: Callable[[Message], No
         if "memory" in str(error):  # torch says it in its own words
             return Message({"say": "failed", "error": MEMORY})
         return Message({"say": "failed", "error": f"{type(error).__name__}: {str(error)[:300]}"})
+    if len(result.data) > LARGEST_ANSWER:
+        limit = f"more than the {LARGEST_ANSWER // MEGABYTE} megabytes that are sent"
+        return Message({"say": "refused", "error": f"the answer would be {limit}"})
     return Message({"say": "done", **result.about}, result.data)
 
 
