@@ -254,7 +254,7 @@ async def example(service: TheService, query: Annotated[ExampleQuery, Query()]) 
     responses=schema.answers({"type": "array", "items": schema.ANYTHING}, 500),
 )
 async def models(service: TheService) -> Response:
-    """For the methods n2s and n2s-a."""
+    """For the methods n2s and n2s-a, then those for native."""
     return Response(await service.models(), media_type=JSON)
 
 

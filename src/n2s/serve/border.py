@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from n2s.serve.metrics import Metrics
 from n2s.serve.problems import Problem
-from n2s.serve.settings import LOOPBACK, Settings
+from n2s.serve.settings import LOOPBACK, MEGABYTE, Settings
 
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -22,6 +22,11 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 
+PIECE = 2**16
+"""Bytes of an answer that are written at a time: what a slow client has not taken is then ours to see."""
+MOST_SENDING = 512 * MEGABYTE
+"""Bytes of all answers that are on their way."""
+
 
 class Border:
     """Checks host, origin and token; adds headers; counts."""
@@ -30,6 +35,7 @@ class Border:
         self._app = app
         self._settings = settings
         self._metrics = metrics
+        self._sending = 0
         images = f"'self' data: {settings.tiles_origin}".strip()
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -47,21 +53,63 @@ class Border:
             await self._app(scope, receive, send)
             return
 
+        refused = False
+
         async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            nonlocal refused
+            if refused:
+                return
+            if not self._room(message):
+                await self._refuse(message, scope, receive, sending)
+                refused = True  # whatever the application still sends of it
+            elif message["type"] == "http.response.start":
                 known = {name for name, _ in message["headers"]}
                 added = [pair for pair in self._headers if pair[0] not in known]
                 if b"cache-control" not in known:
                     added.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": [*message["headers"], *added]}
                 self._count(scope, message["status"])
-            await send(message)
+                await send(message)
+            else:
+                await self._pass_on(message, send)
 
         problem = self._problem(scope)
         if problem is not None:
             await problem.response()(scope, receive, sending)
         else:
             await self._app(scope, receive, sending)
+
+    def _room(self, message: Message) -> bool:
+        """Whether an answer, or a part of a stream, can be held until its client has taken it."""
+        if message["type"] == "http.response.start":
+            size = int(dict(message["headers"]).get(b"content-length", b"0"))
+        else:  # an answer with a length was let in by its start
+            size = len(message.get("body", b"")) if message.get("more_body") else 0
+        return size <= PIECE or self._sending + size <= MOST_SENDING
+
+    async def _refuse(self, message: Message, scope: Scope, receive: Receive, send: Send) -> None:
+        """A sentence instead of an answer, or the end of a stream: its client comes back by itself."""
+        if message["type"] == "http.response.start":
+            sentence = "too many large answers are on their way: come back later"
+            await Problem(503, sentence, Retry_After="5").response()(scope, receive, send)
+        else:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _pass_on(self, message: Message, send: Send) -> None:
+        """Send a part of an answer piece by piece, each when the client has taken the one before."""
+        body = message.get("body", b"")
+        if len(body) <= PIECE:
+            await send(message)
+            return
+        self._sending += len(body)
+        try:
+            view = memoryview(body)
+            for start in range(0, len(body), PIECE):
+                more = start + PIECE < len(body) or message.get("more_body", False)
+                piece = bytes(view[start : start + PIECE])
+                await send({"type": message["type"], "body": piece, "more_body": more})
+        finally:
+            self._sending -= len(body)
 
     def _problem(self, scope: Scope) -> Problem | None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}

@@ -45,6 +45,7 @@ def _run(settings: Settings, listening: socket.socket) -> None:
     import uvicorn
 
     from n2s.serve.app import application
+    from n2s.serve.connection import Connection
     from n2s.serve.service import Service
 
     service = Service(settings)
@@ -63,7 +64,7 @@ def _run(settings: Settings, listening: socket.socket) -> None:
     Server(
         uvicorn.Config(
             application(service),
-            http="h11",
+            http=Connection,
             ws="none",
             log_level="error",  # clients can cause warnings, as many as they like
             access_log=False,
