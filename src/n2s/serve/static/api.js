@@ -38,24 +38,28 @@ export async function* events(path) {
   const response = await call(path);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  for (;;) {
-    let part;
-    try {
-      part = await reader.read();
-    } catch {
-      throw new ApiError("The connection to the service was lost.");
-    }
-    if (part.done) return;
-    text += part.value;
-    const blocks = text.split("\n\n");
-    text = blocks.pop();
-    for (const block of blocks) {
-      const found = {};
-      for (const line of block.split("\n")) {
-        const colon = line.indexOf(": ");
-        if (colon > 0) found[line.slice(0, colon)] = line.slice(colon + 2);
+  try {
+    for (;;) {
+      let part;
+      try {
+        part = await reader.read();
+      } catch {
+        throw new ApiError("The connection to the service was lost.");
       }
-      if (found.event) yield { name: found.event, data: found.data };
+      if (part.done) return;
+      text += part.value;
+      const blocks = text.split("\n\n");
+      text = blocks.pop();
+      for (const block of blocks) {
+        const found = {};
+        for (const line of block.split("\n")) {
+          const colon = line.indexOf(": ");
+          if (colon > 0) found[line.slice(0, colon)] = line.slice(colon + 2);
+        }
+        if (found.event) yield { name: found.event, data: found.data };
+      }
     }
+  } finally {
+    reader.cancel().catch(() => {}); // who stops listening hangs up
   }
 }

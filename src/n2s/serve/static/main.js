@@ -48,6 +48,7 @@ async function attempt(action) {
 
 function takeInstance(text, { keepView = false } = {}) {
   const problem = readProblem(text);
+  forsake();
   const view = { ...map.view };
   state.problem = problem;
   state.colours = palette(problem.requests);
@@ -129,6 +130,7 @@ function toggleEditor() {
     const geographic = Boolean(state.problem && state.problem.geographic && state.problem.mapped);
     editor.reset(geographic);
     const [view, projection] = [{ ...map.view }, map.projection];
+    forsake();
     state.problem = null;
     state.runs = [];
     state.shown = state.compared = null;
@@ -171,6 +173,7 @@ async function solve(event) {
     try {
       const response = await call("/v1/jobs", { method: "POST", body });
       state.job.id = (await response.json()).id;
+      if (state.job.stopping || state.problem !== problem) forsake();
       await watch(problem, variant, seconds);
     } finally {
       state.job = null;
@@ -223,8 +226,17 @@ function showRun() {
   refresh();
 }
 
+const end = (job) => call(`/v1/jobs/${job.id}`, { method: "DELETE" });
+
 async function stop() {
-  if (state.job?.id) await attempt(() => call(`/v1/jobs/${state.job.id}`, { method: "DELETE" }));
+  if (!state.job) return;
+  state.job.stopping = true; // it may not have an id yet
+  if (state.job.id) await attempt(() => end(state.job));
+}
+
+// A search for an instance that is no longer shown serves nobody.
+function forsake() {
+  if (state.job?.id) end(state.job).catch(() => {});
 }
 
 // --- runs, comparison, downloads -----------------------------------------------------------------------

@@ -177,6 +177,7 @@ export class MapView {
     const zoom = Math.max(0, Math.min(19, Math.round(Math.log2(this.view.scale / TILE))));
     const count = 2 ** zoom;
     const size = this.view.scale / count;
+    if (size < 16) return; // the world itself is a speck: there would be thousands of it
     const [u, v] = this.view.toDrawing([0, 0]);
     const [first, top] = [Math.floor(u * count), Math.max(0, Math.floor(v * count))];
     for (let x = first; x * size + this.view.left < this.width; x += 1) {

@@ -17,14 +17,15 @@ export function readProblem(text) {
       nodes.push({ id: request[kind].id ?? `${id}:${kind}`, kind, request: String(id), point: place(request[kind]) });
     });
   }
-  if (geographic) untear(nodes);
+  const end = place(body.end);
+  if (geographic) untear([...nodes, { point: end }]);
   return {
     text, nodes, geographic,
     name: body.name || "instance",
     variant: body.variant || "pdtsp",
     capacity: body.capacity ?? null,
     requests: body.requests.map((request, i) => String(request.id ?? i + 1)),
-    end: place(body.end),
+    end,
     endId: body.end ? String(body.end.id ?? "end") : null,
     openStart: Boolean(body.open_start),
     openEnd: Boolean(body.open_end),
