@@ -23,6 +23,7 @@ PATIENCE = 30_000  # milliseconds
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     need_browser()
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
         yield running
@@ -81,7 +82,7 @@ def cost(page: Page) -> float:
 def test_an_example_is_solved_watched_stepped_through_and_downloaded(page: Page) -> None:
     generate(page, 90)
     page.check("input[value=lifo]")
-    page.fill("#seconds", "1.5")
+    page.fill("#seconds", "4")  # long enough to be seen at work by a browser on a busy machine
     page.click("#solve")
     page.wait_for_function("document.getElementById('cost').textContent !== '–'")
     first = cost(page)

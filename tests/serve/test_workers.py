@@ -72,7 +72,7 @@ def test_a_full_queue_says_when_to_come_back(own: Server) -> None:
     begun = time.monotonic()
     assert own.get("/health").status == 200  # and the server is as quick as ever
     assert own.post("/v1/evaluate", {"instance": SQUARE, "route": []}).status == 200
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 5  # of the 60 seconds that are waited for
     for place in places:
         assert own.ask("DELETE", place).status == 200
     idle(own)
@@ -87,7 +87,7 @@ def test_a_client_that_leaves_cancels_its_search(own: Server) -> None:
         own.wait("/health", lambda health: health["running"] == 1)
     begun = time.monotonic()
     idle(own)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 10  # of 25 seconds
 
 
 def test_a_watcher_that_leaves_for_good_cancels_the_job(own: Server) -> None:
@@ -99,7 +99,7 @@ def test_a_watcher_that_leaves_for_good_cancels_the_job(own: Server) -> None:
     connection.close()
     begun = time.monotonic()
     idle(own)  # asks for /health only: asking for the job would count as being there
-    assert 4 < time.monotonic() - begun < 9  # who reconnects within five seconds loses nothing
+    assert 4 < time.monotonic() - begun < 15  # who reconnects within five seconds loses nothing
     job = own.get(place).json
     assert (job["state"], job["error"]) == ("cancelled", "cancelled since its client went away")
     assert job["solution"] is not None
@@ -122,7 +122,7 @@ def test_sigterm_lets_running_searches_answer_with_their_best() -> None:
         for thread in threads:
             thread.join(10)
         assert server.process.wait(10) == 0
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 10  # of 50 seconds
         assert not server.workers()
     by_status = {answer.status: answer for answer in answers}
     assert by_status[200].json["record"]["stopped"] == "interrupted"
