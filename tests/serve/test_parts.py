@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import subprocess
@@ -14,6 +15,7 @@ from n2s.errors import InputError
 from n2s.serve.border import Border
 from n2s.serve.metrics import Metrics
 from n2s.serve.pages import ASSETS
+from n2s.serve.pool import Task
 from n2s.serve.settings import Settings
 from n2s.serve.wire import Message, read
 from serve.servers import ROOT, Server
@@ -59,6 +61,34 @@ def test_messages_come_out_as_they_went_in() -> None:
     assert [read(stream) for _ in messages] == messages
     assert read(stream) is None
     assert read(io.BytesIO(messages[0].packed()[:-1])) is None
+
+
+def test_a_task_that_is_answered_holds_no_body() -> None:
+    async def run() -> None:
+        task = Task("solve", {}, b"much")
+        assert task.message.body == b"much"
+        task.fail(ValueError("enough"))
+        await asyncio.sleep(0)
+        assert task.message.body == b""
+
+    asyncio.run(run())
+
+
+def test_what_a_child_says_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from n2s.search.interrupt import Interrupt
+    from n2s.serve import worker
+
+    told: list[Message] = []
+    query = {"requests": 2, "seed": 0, "variant": "pdtsp", "distribution": "uniform"}
+    order = Message({"do": "example", "options": {"query": query, "nodes": 9}})
+    assert worker._answer(order, Interrupt(), told.append).head["say"] == "done"
+    monkeypatch.setattr(worker, "LARGEST_ANSWER", 10)
+    refused = worker._answer(order, Interrupt(), told.append)
+    assert refused.head["say"] == "refused"
+    assert "the answer would be more than" in refused.head["error"]
+    monkeypatch.setattr(worker, "LONGEST_SENTENCE", 20)
+    wrong = Message({"do": "convert", "options": {"query": {"to": "docx"}, "nodes": 9}}, b"no")
+    assert len(worker._answer(wrong, Interrupt(), told.append).head["error"]) == 20
 
 
 def test_metrics_are_what_prometheus_reads() -> None:

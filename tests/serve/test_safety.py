@@ -121,6 +121,13 @@ def test_clients_have_no_say_over_files(server: Server, tmp_path: Path) -> None:
         assert server.get(path).status == 404
 
 
+def test_a_name_of_any_length_keeps_nobody_waiting(server: Server) -> None:
+    files = [{"name": "\x01" * 150_000 + ".mtc", "text": "0 3 0\n1 1 2\n2 0 1\n"}]
+    answer = server.post("/v1/convert", {"files": files})
+    assert answer.status == 422
+    assert len(answer.error) <= 4 * 1000  # each of a thousand characters escaped
+
+
 def test_a_large_body_is_refused_whether_or_not_it_says_so(server: Server) -> None:
     said = server.post("/v1/validate", bytes(2**20 + 1))
     assert said.status == 413
