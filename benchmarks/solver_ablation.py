@@ -60,7 +60,10 @@ def main() -> None:
     instances = generate(arguments.nodes // 2, arguments.count, arguments.seed, arguments.variant)
     lands = [landscape_of(instance) for instance in instances]
     parts = without(settings_of(arguments.variant), arguments.variant)
-    cost(lands[0], parts["all"], 3.0, 0)  # compiles
+    search(
+        lands[0], Watch(lambda done, best: False, steps=500), np.random.default_rng(0)
+    )  # compiles
+    cost(lands[0], parts["all"], 0.5, 0)  # against the clock, more is called
     costs = np.array(
         [
             [

@@ -22,6 +22,8 @@ from n2s.problem.instance import IntArray
 NEIGHBOURS = 40
 LONG = 400
 """Nodes from which on the tour is a linked list."""
+LONG_RUIN = 16
+"""Most requests taken out of a long tour at a time."""
 LONG_NEIGHBOURS = 20
 """Places that a long tour is searched at."""
 HUGE = 1e6
@@ -173,7 +175,7 @@ class LongTours(Landscape):
             iterations,
             temperature,
             cooling,
-            min(self.n, settings.ruin),
+            min(self.n, settings.ruin, LONG_RUIN),
         )
 
 

@@ -38,7 +38,10 @@ class Settings:
     """Block moves before each iteration (LIFO only)."""
 
 
-SETTINGS = {Variant.PDTSP: Settings(), Variant.LIFO: Settings(ruin=10, blocks=1)}
+SETTINGS = {
+    Variant.PDTSP: Settings(ruin=30, first=50, child=35),
+    Variant.LIFO: Settings(ruin=10, blocks=1),
+}
 
 
 def settings_of(variant: Variant) -> Settings:
