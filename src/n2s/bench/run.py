@@ -27,8 +27,6 @@ LIMIT = 3600.0
 WARM_STEPS = 50
 """Of the untimed runs that have our kernels compiled and cached: enough to call each of them."""
 WARM_LIMIT = 1800.0
-WARM_PEER = 1.0
-"""Seconds of an untimed run of a peer: what it reads from the disk is then read already."""
 
 
 @dataclass(frozen=True)
@@ -200,15 +198,15 @@ def _warm(
     tell: Callable[[str], None],
     interrupt: Interrupt,
 ) -> None:
-    """Have our kernels compiled and cached on disk, and every peer's files read, before anything is timed.
+    """Have our kernels compiled and cached on disk before anything is timed.
 
     Which kernels are called depends on the loading rule and on the length of the tour.
     """
     first: dict[tuple[str, str, int], Job] = {}
     for job in sorted(pending, key=lambda job: job.case.instance.size):
-        instance, exact = job.case.instance, job.contender.peer.exact
-        what = (instance.variant.value, instance.size) if exact else ("", 0)
-        first.setdefault((job.contender.label, *what), job)
+        if job.contender.peer.exact:
+            instance = job.case.instance
+            first.setdefault((job.contender.label, instance.variant.value, instance.size), job)
     for job in first.values():
         if interrupt.asked:
             return
@@ -223,9 +221,8 @@ def _ask(job: Job, cores: int, interrupt: Interrupt) -> None:
         peers.solve(
             job.case.instance,
             job.contender.peer,
-            # Beside the steps a clock, against which further kernels are called; peers get that alone.
-            trials=WARM_STEPS if job.contender.peer.exact else None,
-            wall=WARM_LIMIT if job.contender.peer.exact else WARM_PEER,
+            trials=WARM_STEPS,
+            wall=WARM_LIMIT,  # beside the steps: against the clock, further kernels are called
             cores=cores,
             cancelled=lambda: interrupt.asked,
         )
