@@ -371,19 +371,19 @@ def pair_chances(
 NATIVE_BLOCKS = {
     "removal/linear": (8,),
     "removal/features": (8, 8),
-    "removal/views": (8, 4),
+    "removal/views": (8, 5),
     "removal/bias": (8,),
     "removal/out": (8,),
     "heat/range": (2,),
-    "heat/views": (4, 4),
+    "heat/views": (4, 5),
     "heat/bias": (4,),
     "heat/out": (4,),
     "count/bias": (5,),
-    "count/views": (5, 4),
+    "count/views": (5, 5),
     "ways": (3,),
     "several": (2,),
     "places": (4,),
-    "blocks": (6,),
+    "blocks": (7,),
 }
 
 
@@ -428,7 +428,7 @@ def native_counts(theta: np.ndarray, seen: np.ndarray) -> np.ndarray:
 def native_block_chance(theta: np.ndarray, seen: np.ndarray) -> float:
     """Of a block move, LIFO only."""
     b = native_blocks(theta)["blocks"]
-    return 1 / (1 + math.exp(min(max(3 - b[0] - b[1:5] @ seen, -40.0), 40.0)))
+    return 1 / (1 + math.exp(min(max(3 - b[0] - b[1:6] @ seen, -40.0), 40.0)))
 
 
 def native_features(

@@ -46,13 +46,13 @@ def single(theta: np.ndarray, count: int = 0) -> np.ndarray:
     blocks = oracles.native_blocks(theta)
     blocks["count/views"][:], blocks["count/bias"][:] = 0.0, NEVER
     blocks["count/bias"][count] = ALWAYS
-    blocks["blocks"][:5] = [NEVER, 0, 0, 0, 0]
+    blocks["blocks"][:6] = [NEVER, 0, 0, 0, 0, 0]
     return theta
 
 
 def random_views(seed: int) -> np.ndarray:
     rng = np.random.default_rng([seed, 4])
-    return np.array([*rng.uniform(0, 3, 2), rng.random(), rng.uniform(-1.75, 2.0)])
+    return np.array([*rng.uniform(0, 3, 2), rng.random(), rng.uniform(-1.75, 2.0), seed % 2])
 
 
 class Native:
@@ -87,12 +87,13 @@ class Native:
         pace: float = 0.0,
         toil: float = 0.0,
         budget: float = 100.0,
+        timed: bool = False,
     ) -> None:
         here = self.here
         run_native(
             *(here.variant, here.costs, here.reach, here.near, here.alike, self.theta, self.scale),
             *(self.tour, self.best_tour, self.costs, self.times, self.traces, self.counters),
-            *(self.state, steps, progress, pace, toil, budget),
+            *(self.state, steps, progress, pace, toil, budget, timed),
         )
 
     @property
@@ -123,20 +124,20 @@ def test_the_layout() -> None:
     shapes = oracles.NATIVE_BLOCKS
     assert list(LAYOUT) == list(shapes)
     assert list(LAYOUT.values()) == [math.prod(shape) for shape in shapes.values()]
-    assert PARAMETERS == 186
+    assert PARAMETERS == 204
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        # current, best, mean edge, stagnation, N, progress, steps a request
-        ((7.0, 5.0, 0.5, 0, 11, 0.25, 128.0), [1.0, 0.0, 0.25, 0.0]),
-        ((5.0, 5.0, 0.5, 33, 11, 0.0, 2048.0), [0.0, 1.5, 0.0, 1.0]),
-        ((99.0, 5.0, 0.5, 10**6, 11, 1.0, 1.0), [3.0, 3.0, 1.0, -1.75]),
+        # current, best, mean edge, stagnation, N, progress, steps a request, timed
+        ((7.0, 5.0, 0.5, 0, 11, 0.25, 128.0, False), [1.0, 0.0, 0.25, 0.0, 0.0]),
+        ((5.0, 5.0, 0.5, 33, 11, 0.0, 2048.0, True), [0.0, 1.5, 0.0, 1.0, 1.0]),
+        ((99.0, 5.0, 0.5, 10**6, 11, 1.0, 1.0, False), [3.0, 3.0, 1.0, -1.75, 0.0]),
     ],
 )
 def test_views(arguments: tuple, expected: list[float]) -> None:
-    seen = np.full(4, np.nan)
+    seen = np.full(5, np.nan)
     views(*arguments, seen)
     assert seen.tolist() == expected
 
@@ -173,13 +174,13 @@ def test_decisions_of_zeros() -> None:
     temperatures = [temperature_of(theta, np.array([1.0, 2, p, 1]), 3.0) for p in (0, 0.5, 1)]
     assert temperatures == pytest.approx([1.2, 3 * math.sqrt(0.4 * 0.05), 0.15])
     counts, ways = np.empty(5), np.empty(3)
-    count_chances(theta, np.ones(4), counts)
+    count_chances(theta, np.ones(5), counts)
     weights = [math.exp(2), *(math.exp(-level) for level in (1, 2, 3, 4))]
     assert counts == pytest.approx(np.cumsum(weights) / sum(weights))
     assert counts[0] == pytest.approx(0.9283, abs=1e-4)
     way_chances(theta, ways)
     assert ways == pytest.approx([1 / 3, 2 / 3, 1])
-    assert block_chance(theta, np.ones(4)) == pytest.approx(0.0474, abs=1e-4)
+    assert block_chance(theta, np.ones(5)) == pytest.approx(0.0474, abs=1e-4)
 
 
 def test_a_request_is_drawn_by_its_share() -> None:
@@ -413,9 +414,9 @@ def test_removals_have_the_probabilities_of_their_scores(variant: Variant) -> No
     counts: Counter[int] = Counter()
     for seed in range(20_000):
         chain = Native(here, tour, theta, seed, scale, times, traces)
-        chain.run(1, 0.3, budget=512.0)
+        chain.run(1, 0.3, budget=512.0, timed=True)
         counts.update(chain.last_out)
-    seen = np.array([0.0, 0.0, 0.3, 0.5])
+    seen = np.array([0.0, 0.0, 0.3, 0.5, 1.0])
     features = oracles.native_features(here.costs, tour.tolist(), scale, 1, times, traces)
     scores = oracles.native_scores(theta, seen, features)
     weights = np.exp(scores - scores.max())
@@ -440,7 +441,7 @@ def test_steps_have_the_probabilities_of_the_heat_bath(
         chain = Native(here, tour, theta, seed, scale)
         chain.run(1, 0.1, budget=64.0)
         counts[tuple(chain.tour.tolist())] += 1
-    seen = np.array([0.0, 0.0, 0.1, -0.25])
+    seen = np.array([0.0, 0.0, 0.1, -0.25, 0.0])
     nodes = tour.tolist()
     features = oracles.native_features(here.costs, nodes, scale, 1, [-30] * n, [0.0] * n)
     scores = oracles.native_scores(theta, seen, features)

@@ -29,18 +29,18 @@ def make(variant: Variant, warm: bool = False, n: int = 10, steps: float = 640.0
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """(steps, progress, pace, toil, budget) of every call of the kernel."""
+    """(steps, progress, pace, toil, budget, timed) of every call of the kernel."""
     calls: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(module, "run_native", lambda *a: calls.append(a[-5:]))
+    monkeypatch.setattr(module, "run_native", lambda *a: calls.append(a[-6:]))
     return calls
 
 
 @pytest.mark.parametrize(
     ("warm", "expected"),
     [
-        (False, [(50, 0.0, 0.005, 0.0, 64.0), (25, 0.25, 0.03, 0.0, 64.0)]),
+        (False, [(50, 0.0, 0.005, 0.0, 64.0, False), (25, 0.25, 0.03, 0.0, 64.0, False)]),
         # A good tour begins in the middle of the cooling.
-        (True, [(50, 0.5, 0.0025, 0.0, 64.0), (25, 0.625, 0.015, 0.0, 64.0)]),
+        (True, [(50, 0.5, 0.0025, 0.0, 64.0, False), (25, 0.625, 0.015, 0.0, 64.0, False)]),
     ],
 )
 def test_progress_of_steps(
@@ -57,7 +57,7 @@ def test_progress_of_work(warm: bool, told: list[tuple[Any, ...]]) -> None:
     make(Variant.PDTSP, warm).best_after_work(100, 0.8, 1.0)
     first = 0.5 if warm else 0.0
     left = 1 - first
-    assert told == [pytest.approx((126, first, left * 0.008, left * 0.01, 64.0))]
+    assert told == [pytest.approx((126, first, left * 0.008, left * 0.01, 64.0, False))]
 
 
 def test_a_budget_is_at_least_a_step_for_each_request() -> None:
