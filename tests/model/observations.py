@@ -52,8 +52,12 @@ def observe(
         costs=costs,
         progress=Progress(
             age=history.age,
-            excess=torch.tensor(rng.random(batch), dtype=torch.float32),
-            stagnation=torch.tensor(rng.random(batch), dtype=torch.float32),
+            trace=history.trace,
+            above=torch.tensor(rng.random(batch) / 5),
+            stalled=torch.tensor(rng.integers(0, 4 * n, batch).astype(float)),
+            edge=torch.tensor(0.1 + rng.random(batch) / 5),
+            used=torch.tensor(rng.random(batch)),
+            total=torch.tensor(rng.integers(100, 3000, batch).astype(float)),
         ),
     )
 

@@ -209,7 +209,7 @@ def test_damaged_metrics(whole: Path, tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_cannot_be_changed(whole: Path, tmp_path: Path) -> None:
-    sentence = "a resumed run goes on as it was: no --out and no --set"
+    sentence = "a resumed run goes on as it was: no --out, no --from and no --set"
     assert refused(resume=whole, changes=["ppo.epochs=9"]) == sentence
     assert refused(resume=whole, out=tmp_path) == sentence
 

@@ -16,7 +16,8 @@ def evolve(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the new run.")] = None,
     start: Annotated[
-        Path | None, typer.Option("--from", help="A native policy (.json) to begin with.")
+        str | None,
+        typer.Option("--from", help="A native policy to begin with: a name or a file (.json)."),
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Folder of a run to go on with.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,

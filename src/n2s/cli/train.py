@@ -15,6 +15,10 @@ def train(
         Path | None, typer.Argument(help="A preset file (.toml), as in presets/.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the new run.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", help="A policy to begin with, or a native one: a name or a file."),
+    ] = None,
     resume: Annotated[Path | None, typer.Option(help="Folder of a run to go on with.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
     changes: Annotated[
@@ -29,6 +33,13 @@ def train(
         if not quiet:
             typer.echo(line, err=True)
 
-    stopped = run(preset, out, changes=changes or (), resume=resume, minutes=minutes, tell=tell)
+    stopped = run(
+        *(preset, out),
+        changes=changes or (),
+        start=start,
+        resume=resume,
+        minutes=minutes,
+        tell=tell,
+    )
     if stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)

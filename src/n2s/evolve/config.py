@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from n2s.errors import InputError, quoted
+from n2s.native.parts import Part
 from n2s.problem import Variant
 from n2s.train.preset import positive, read_config, section
 
@@ -75,6 +76,8 @@ class Strategy:
     rate: float = 0.02
     """Of Adam, for the gradient strategy."""
     generations: int = 1000
+    without: tuple[Part, ...] = ()
+    """Parts of the policy that are switched off and not searched."""
 
     def __post_init__(self) -> None:
         positive((self.generations,), "strategy.generations")

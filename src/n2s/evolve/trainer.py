@@ -20,6 +20,7 @@ from n2s.formats.registry import store
 from n2s.kernels.native_chain import LAYOUT, PARAMETERS
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
+from n2s.native.parts import switched_off
 from n2s.problem import generate
 from n2s.problem.distance import FloatArray
 from n2s.search.interrupt import Interrupt
@@ -82,7 +83,8 @@ class Trainer:
                 f"the policy to begin with is for {start.variant}, the tasks are {config.tasks.variant}"
             )
         theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
-        self.strategy = strategy_of(config.strategy, theta)
+        self._theta, self._free = switched_off(theta, config.strategy.without)
+        self.strategy = strategy_of(config.strategy, self._theta[self._free])
         self.generation = 0
         self.seconds = 0.0
         self.steps = 0
@@ -123,7 +125,13 @@ class Trainer:
             "minutes": round(self.seconds / 60, 1),
             "config": self.config.as_table(),
         }
-        return NativePolicy(self.config.tasks.variant, self.strategy.mean, record)
+        return NativePolicy(self.config.tasks.variant, self._whole(self.strategy.mean), record)
+
+    def _whole(self, free: FloatArray) -> FloatArray:
+        """All parameters, from those that are searched."""
+        theta = self._theta.copy()
+        theta[self._free] = free
+        return theta
 
     @property
     def finished(self) -> bool:
@@ -165,7 +173,7 @@ class Trainer:
         variant = self.config.tasks.variant
         tasks = draw_tasks(self.config.tasks, self.generation)
         candidates = self.strategy.ask(self._seed())
-        policies = [NativePolicy(variant, theta) for theta in candidates]
+        policies = [NativePolicy(variant, self._whole(part)) for part in candidates]
         runs = list(pool.map(lambda p: [task.run(p) for task in tasks], policies))
         costs = np.array([[cost for cost, _ in run] for run in runs])
         self.strategy.tell(candidates, losses_of(costs))

@@ -61,6 +61,15 @@ class Neighbours(StrEnum):
     """The tour before the removal, as in the released code."""
 
 
+class Prior(StrEnum):
+    """What the logits of a policy with exact costs begin with."""
+
+    BATH = "bath"
+    """Reinsertion: a heat bath of one learned temperature."""
+    NATIVE = "native"
+    """Both decoders: the terms of the native policy (docs/native.md), learned further."""
+
+
 @dataclass(frozen=True)
 class PolicyConfig:
     """Everything that shapes the network; travels inside its checkpoint."""
@@ -86,7 +95,9 @@ class PolicyConfig:
     costs: bool = False
     """Give the decoders exact detours, ages and the state of the search, and the cost prior."""
     beta: float = 3.3
-    """Start of the learned inverse temperature of the cost prior."""
+    """Start of the learned inverse temperature of the heat bath."""
+    prior: Prior = Prior.BATH
+    """Of a policy with costs."""
 
     def __post_init__(self) -> None:
         for name, kind in _ENUMS.items():
@@ -115,6 +126,8 @@ class PolicyConfig:
             )
         if not 0 <= self.epsilon <= 1:
             raise InputError(f"epsilon must be a share between 0 and 1, not {self.epsilon}")
+        if self.prior is Prior.NATIVE and not self.costs:
+            raise InputError("the native prior needs costs = true")
         if not self.clip > 0:
             raise InputError(f"clip must be positive, not {self.clip}")
 
@@ -136,6 +149,7 @@ _ENUMS = {
     "position": Position,
     "successor": Successor,
     "neighbours": Neighbours,
+    "prior": Prior,
 }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -20,10 +21,37 @@ class Progress:
 
     age: torch.Tensor
     """(B, n) steps since each request was removed last, in units of n, at most 4."""
-    excess: torch.Tensor
-    """(B,) current minus best cost, in units of the mean distance sqrt(1 / N)."""
-    stagnation: torch.Tensor
-    """(B,) steps since the best improved, in units of N, at most 4."""
+    trace: torch.Tensor
+    """(B, n) how often each request was removed lately: half a point each time, which fades."""
+    above: torch.Tensor
+    """(B,) current minus best cost, in units of the points."""
+    stalled: torch.Tensor
+    """(B,) steps since the best improved."""
+    edge: torch.Tensor
+    """(B,) mean edge of a greedy tour, in units of the points."""
+    used: torch.Tensor
+    """(B,) share of the budget that is used up, at most 1."""
+    total: torch.Tensor
+    """(B,) steps that the whole budget allows."""
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return 2 * self.age.shape[1] + 1
+
+    @property
+    def excess(self) -> torch.Tensor:
+        """(B,) current minus best cost, in units of the mean distance sqrt(1 / N), at most 10."""
+        return (self.above * math.sqrt(self.size)).clamp(max=10.0).float()
+
+    @property
+    def stagnation(self) -> torch.Tensor:
+        """(B,) steps since the best improved, in units of N, at most 4."""
+        return (self.stalled / self.size).clamp(max=4.0).float()
+
+    def by_name(self) -> dict[str, torch.Tensor]:
+        """All of it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -64,9 +92,9 @@ class Observation:
                     f"costs are {self.costs.shape}, which does not fit {(batch, size)} tours"
                 )
         if self.progress is not None:
-            _check("age", self.progress.age, (batch, size // 2))
-            _check("excess", self.progress.excess, (batch,))
-            _check("stagnation", self.progress.stagnation, (batch,))
+            for name, tensor in self.progress.by_name().items():
+                of_requests = name in ("age", "trace")
+                _check(name, tensor, (batch, size // 2) if of_requests else (batch,))
 
     @property
     def batch(self) -> int:
@@ -98,9 +126,7 @@ class Observation:
     def _part(self, part: slice, copies: int) -> Observation:
         progress = self.progress
         if progress is not None:
-            progress = Progress(
-                progress.age[part], progress.excess[part], progress.stagnation[part]
-            )
+            progress = Progress(**{name: t[part] for name, t in progress.by_name().items()})
         costs = self.costs
         if costs is not None:
             costs = costs[part.start // copies : -(-part.stop // copies)]
@@ -121,6 +147,12 @@ class Observation:
             raise InputError("this policy needs the exact costs of the instances")
         return self.costs
 
+    def whole_progress(self) -> Progress:
+        """The progress, for operators that cannot do without it."""
+        if self.progress is None:
+            raise InputError("this policy needs the progress of the search")
+        return self.progress
+
 
 def _check(name: str, tensor: torch.Tensor, shape: tuple[int, ...]) -> None:
     if tuple(tensor.shape) != shape:
@@ -140,10 +172,13 @@ class History:
         self._ring = np.zeros((batch, window), np.int64)
         self._counts = np.zeros((batch, n), np.int64)
         self._last_step = np.full((batch, n), -(10**9), np.int64)
+        self._trace = np.zeros((batch, n))
 
     def push(self, requests: IntArray) -> None:
         """Enter the requests (B,) removed in one step."""
         record_removals(requests, self.step, self._ring, self._counts, self._last_step)
+        self._trace *= 1.0 - 0.5 / self._trace.shape[1]
+        self._trace[np.arange(len(requests)), requests - 1] += 0.5
         self.step += 1
 
     def memory(self) -> dict[str, np.ndarray]:
@@ -152,6 +187,7 @@ class History:
             "ring": self._ring.copy(),
             "counts": self._counts.copy(),
             "last_step": self._last_step.copy(),
+            "trace": self._trace.copy(),
             "history_step": np.array(self.step),
         }
 
@@ -160,6 +196,7 @@ class History:
         self._ring = memory["ring"].copy()
         self._counts = memory["counts"].copy()
         self._last_step = memory["last_step"].copy()
+        self._trace = memory["trace"].copy()
         self.step = int(memory["history_step"])
 
     @property
@@ -172,6 +209,11 @@ class History:
         """(B, 3) requests removed one, two and three steps ago; 0 for none."""
         slots = (self.step - 1 - np.arange(FLAGS)) % self.window
         return self._ring[:, slots]
+
+    @property
+    def trace(self) -> torch.Tensor:
+        """(B, n) how often each request was removed lately."""
+        return torch.from_numpy(self._trace.astype(np.float32))
 
     @property
     def age(self) -> torch.Tensor:

@@ -11,10 +11,11 @@ import torch
 from torch import nn
 
 from n2s import kernels
-from n2s.model.config import DECODER_WIDTH, Neighbours, Operator, PolicyConfig
+from n2s.model.config import DECODER_WIDTH, Neighbours, Operator, PolicyConfig, Prior
 from n2s.model.layers import uniform
 from n2s.model.observation import Observation
 from n2s.model.plain import PairInput, Tail
+from n2s.model.prior import ReinsertionPrior
 from n2s.problem.instance import IntArray
 
 CONTEXT = 3
@@ -74,7 +75,12 @@ class LearnedReinsertion(nn.Module):
         if config.costs:
             self.w_detour = uniform(2, hidden, fan=4 * heads)
             self.w_context = uniform(CONTEXT, hidden, fan=4 * heads)
-            self.beta = nn.Parameter(torch.tensor([config.beta]))
+            if config.prior is Prior.BATH:
+                self.beta = nn.Parameter(torch.tensor([config.beta]))
+        self.prior = ReinsertionPrior() if config.prior is Prior.NATIVE else None
+        if self.prior is not None:  # what is learned on top of the prior begins as nothing
+            nn.init.zeros_(self.w3)
+            nn.init.zeros_(self.b3)
 
     def places(
         self, observation: Observation, requests: IntArray, rests: IntArray
@@ -108,22 +114,29 @@ class LearnedReinsertion(nn.Module):
         if self.config.costs:
             unit = math.sqrt(2 * observation.n + 1)
             costs = kernels.insertion_changes(observation.exact_costs(), rests, requests)
-            change = torch.from_numpy(np.stack(costs, 1)).to(preferences) * unit  # (B, 3, M)
-            pickup, delivery, both = change.unbind(1)
+            changes = torch.from_numpy(np.stack(costs, 1)).to(preferences)  # (B, 3, M)
+            pickup, delivery, both = (changes * unit).unbind(1)
             context = self._context(observation, requests).to(preferences)
             a = a + pickup[..., None] * self.w_detour[0] + (context @ self.w_context)[:, None]
             b = b + delivery[..., None] * self.w_detour[1]
             # For j = k the two detours must add up to the exact change.
             extra, lift = both - pickup - delivery, self.w_detour[1]
-            prior = -self.beta * change
+            prior = self._prior(observation, requests, changes)
         tail = Tail(lift, self.w2, self.b2, self.w3, self.b3, self.config.clip)
         return PairInput(observation.variant, rests, a, b, extra, prior, tail)
 
+    def _prior(
+        self, observation: Observation, requests: IntArray, changes: torch.Tensor
+    ) -> torch.Tensor:
+        """(B, 3, M) terms of the exact changes in cost."""
+        if self.prior is None:
+            return -self.beta * changes * math.sqrt(2 * observation.n + 1)
+        terms: torch.Tensor = self.prior(observation, requests, changes)
+        return terms
+
     @staticmethod
     def _context(observation: Observation, requests: IntArray) -> torch.Tensor:
-        progress = observation.progress
-        if progress is None:
-            raise TypeError("a policy with costs needs the progress of the search")
+        progress = observation.whole_progress()
         age = progress.age[torch.arange(observation.batch), torch.from_numpy(requests - 1)]
         return torch.stack([age, progress.excess, progress.stagnation], -1)
 

@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from n2s import kernels
-from n2s.model.config import DECODER_WIDTH, FLAGS, Operator, PolicyConfig, Successor
+from n2s.model.config import DECODER_WIDTH, FLAGS, Operator, PolicyConfig, Prior, Successor
 from n2s.model.layers import MLP, uniform
 from n2s.model.observation import Observation
+from n2s.model.prior import RemovalPrior
 
 COST_FEATURES = 5
 """Detours of pickup and delivery, age, excess and stagnation."""
@@ -39,6 +40,10 @@ class LearnedRemoval(nn.Module):
         extra = COST_FEATURES if config.costs else 0
         inputs = 2 * heads + 1 + FLAGS + extra
         self.mlp = MLP(inputs, DECODER_WIDTH, DECODER_WIDTH, 1)
+        self.prior = RemovalPrior() if config.prior is Prior.NATIVE else None
+        if self.prior is not None:  # what is learned on top of the prior begins as nothing
+            nn.init.zeros_(self.mlp.weights[-1])
+            nn.init.zeros_(self.mlp.biases[-1])
 
     @property
     def reach(self) -> int:
@@ -63,6 +68,8 @@ class LearnedRemoval(nn.Module):
         if self.config.costs:
             features.append(self._cost_features(observation).to(closeness))
         logits = self.config.clip * torch.tanh(self.mlp(torch.cat(features, -1))[..., 0])
+        if self.prior is not None:
+            logits = logits + self.prior(observation)
         if self.config.mask_last and n > 1:
             logits = logits.masked_fill(flags[..., 0] > 0, -torch.inf)
         return logits
@@ -82,9 +89,7 @@ class LearnedRemoval(nn.Module):
         n = observation.n
         detours = kernels.detours(observation.exact_costs(), observation.tours)
         detour = torch.from_numpy(detours) * math.sqrt(2 * n + 1)
-        progress = observation.progress
-        if progress is None:
-            raise TypeError("a policy with costs needs the progress of the search")
+        progress = observation.whole_progress()
         return torch.stack(
             [
                 detour[:, 1 : n + 1],

@@ -52,7 +52,7 @@ class NamedPolicy:
 
 def names() -> list[str]:
     """All policies that can be named: the shipped ones first."""
-    return [*sorted(_shipped()), *HAND_MADE]
+    return [*sorted(shipped()), *HAND_MADE]
 
 
 def find(name: str | Path | NamedPolicy | None, variant: Variant, size: int) -> NamedPolicy:
@@ -63,9 +63,9 @@ def find(name: str | Path | NamedPolicy | None, variant: Variant, size: int) -> 
         return name
     if str(name) in HAND_MADE:
         return _hand_made(str(name))
-    shipped = _shipped()
-    if str(name) in shipped:
-        found = _from(load(shipped[str(name)]), str(name))
+    inside = shipped()
+    if str(name) in inside:
+        found = _from(load(inside[str(name)]), str(name))
     elif Path(name).suffix == SUFFIX or Path(name).exists():
         found = _from(load(name), Path(name).stem)
     else:
@@ -79,7 +79,7 @@ def find(name: str | Path | NamedPolicy | None, variant: Variant, size: int) -> 
 def every() -> list[NamedPolicy]:
     """All policies that can be named, loaded."""
     return [
-        *(_from(load(path), name) for name, path in sorted(_shipped().items())),
+        *(_from(load(path), name) for name, path in sorted(shipped().items())),
         *map(_hand_made, HAND_MADE),
     ]
 
@@ -113,7 +113,8 @@ def described() -> list[dict[str, Any]]:
     ]
 
 
-def _shipped() -> dict[str, Path]:
+def shipped() -> dict[str, Path]:
+    """The checkpoints in the package."""
     folder = Path(str(resources.files("n2s"))) / "checkpoints"
     return {path.stem: path for path in folder.glob(f"*{SUFFIX}")}
 

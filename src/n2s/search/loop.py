@@ -58,6 +58,10 @@ def run(
         reason = "interrupted" if interrupt.asked else stop.reason(standing)
         if reason is not None:
             return Outcome(reason, tuple(map(tuple, histories)))
+        share = stop.share(standing)
+        state.used[:] = share
+        if share > 0 and state.step > 0:
+            state.total[:] = state.step / share
         uniforms = np.concatenate([generator.random((copies, 2)) for generator in generators])
         state.apply(decider.act(state.observe(), torch.from_numpy(uniforms)))
         now = state.best.reshape(instances, copies).min(1)

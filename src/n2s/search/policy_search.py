@@ -19,7 +19,7 @@ from n2s.search.network_view import NetworkView, network_view
 from n2s.search.options import Method, Options, Start
 from n2s.search.result import Solution, verified
 from n2s.search.state import SearchState
-from n2s.search.stop import AnyOf
+from n2s.search.stop import AnyOf, Steps
 from n2s.search.symmetry import apply_symmetry, draw_symmetry
 from n2s.search.tick import Tick
 
@@ -49,6 +49,7 @@ def search_with_policy(
     for index, (view, generator) in enumerate(zip(views, generators, strict=True)):
         tours.append(_start(instances[index], costs[index], copies, options, warm, generator))
         points.append(_copies(view, copies, options.method, generator))
+    limits = [rule.limit for rule in stop.rules if isinstance(rule, Steps)]
     state = SearchState(
         variant,
         np.concatenate(points),
@@ -56,6 +57,7 @@ def search_with_policy(
         np.array([view.scale for view in views]),
         np.concatenate(tours),
         window=size // 2,  # K of the paper's inference
+        total=np.full(len(instances) * copies, float(min(limits))) if limits else None,
     )
     decider = _decider(named, options, size)
     outcome = run(state, decider, stop, generators, started, interrupt, callback)

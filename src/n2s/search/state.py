@@ -11,7 +11,10 @@ from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
-CHANGING = ("tours", "current", "best", "best_tours", "improved_at")
+CHANGING = ("tours", "current", "best", "best_tours", "improved_at", "used", "total")
+
+SMALLEST = 1e-9
+"""Of a typical edge: where all stops are at one place, nothing can be measured in edges."""
 
 
 class SearchState:
@@ -29,6 +32,8 @@ class SearchState:
         (B, N) feasible tours to start from.
     window
         K, the number of removals the history remembers.
+    total
+        (B,) steps that each search's budget allows, as far as known; ``used`` is the share behind it.
     """
 
     def __init__(
@@ -39,6 +44,7 @@ class SearchState:
         scales: FloatArray,
         tours: IntArray,
         window: int,
+        total: FloatArray | None = None,
     ) -> None:
         batch, size = tours.shape
         copies = batch // len(costs)
@@ -50,9 +56,12 @@ class SearchState:
         self.best = self.current.copy()
         self.best_tours = tours.copy()
         self.improved_at = np.zeros(batch, np.int64)
+        self.used = np.zeros(batch)
+        self.total = np.maximum(np.full(batch, size) if total is None else total, 1.0)
         self._points = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
         self._scales = np.repeat(scales, copies)
         self._scaled = costs * scales[:, None, None]
+        self._edges = np.repeat(_typical_edges(variant, self._scaled), copies)
         self._history = History(batch, size // 2, window)
 
     def memory(self) -> dict[str, np.ndarray]:
@@ -69,10 +78,7 @@ class SearchState:
 
     def observe(self) -> Observation:
         """What the policy sees now."""
-        size = self.tours.shape[1]
-        unit = self._scales * np.sqrt(size)
-        excess = np.minimum((self.current - self.best) * unit, 10.0)
-        stagnation = np.minimum((self.step - self.improved_at) / size, 4.0)
+        above = (self.current - self.best) * self._scales
         return Observation(
             variant=self.variant.code,
             points=self._points,
@@ -83,8 +89,12 @@ class SearchState:
             costs=self._scaled,
             progress=Progress(
                 age=self._history.age,
-                excess=torch.from_numpy(excess.astype(np.float32)),
-                stagnation=torch.from_numpy(stagnation.astype(np.float32)),
+                trace=self._history.trace,
+                above=torch.from_numpy(above),
+                stalled=torch.from_numpy((self.step - self.improved_at).astype(np.float64)),
+                edge=torch.from_numpy(self._edges),
+                used=torch.from_numpy(np.minimum(self.used, 1.0)),
+                total=torch.from_numpy(self.total.copy()),
             ),
         )
 
@@ -94,9 +104,21 @@ class SearchState:
         self.current = kernels.tour_costs(self.costs, self.tours)
         self._history.push(decision.requests)
         self.step += 1
+        self.used = self.used + 1.0 / self.total
         better = self.current < self.best - 1e-12 * np.abs(self.best)
         reward = np.where(better, self.best - self.current, 0.0)
         self.best = np.where(better, self.current, self.best)
         self.best_tours[better] = self.tours[better]
         self.improved_at[better] = self.step
         return reward
+
+
+def _typical_edges(variant: Variant, costs: FloatArray) -> FloatArray:
+    """(I,) mean edges of greedy tours: the local spacing of the nodes, whatever their extent."""
+    instances, size, _ = costs.shape
+    orders = np.random.default_rng(0).permuted(
+        np.tile(np.arange(1, size // 2 + 1), (instances, 1)), axis=1
+    )
+    tours = kernels.greedy_tours(variant.code, costs, orders)
+    edges: FloatArray = kernels.tour_costs(costs, tours) / size
+    return np.maximum(edges, SMALLEST)

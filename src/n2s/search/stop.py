@@ -26,6 +26,9 @@ class Stop(Protocol):
     def reason(self, standing: Standing) -> str | None:
         """What the search ends by, or None while it should go on."""
 
+    def share(self, standing: Standing) -> float:
+        """How much of what it allows is used up, between 0 and 1."""
+
 
 @dataclass(frozen=True)
 class Seconds:
@@ -40,6 +43,10 @@ class Seconds:
     def reason(self, standing: Standing) -> str | None:
         """``time`` when it is over."""
         return "time" if standing.seconds >= self.limit else None
+
+    def share(self, standing: Standing) -> float:
+        """Of the time."""
+        return min(standing.seconds / self.limit, 1.0)
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,10 @@ class Steps:
     def reason(self, standing: Standing) -> str | None:
         """``steps`` when they are done."""
         return "steps" if standing.step >= self.limit else None
+
+    def share(self, standing: Standing) -> float:
+        """Of the steps."""
+        return min(standing.step / max(self.limit, 1), 1.0)
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,10 @@ class NoImprovement:
         stalled = standing.step - standing.last_improvement >= self.steps
         return "no improvement" if stalled else None
 
+    def share(self, standing: Standing) -> float:
+        """Of the patience."""
+        return min((standing.step - standing.last_improvement) / self.steps, 1.0)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -91,6 +106,10 @@ class Target:
         """``target`` when it is reached."""
         return "target" if standing.best <= self.cost * (1 + 1e-12) else None
 
+    def share(self, standing: Standing) -> float:
+        """Nothing: nobody knows how far it is."""
+        return 0.0
+
 
 @dataclass(frozen=True)
 class AnyOf:
@@ -105,6 +124,10 @@ class AnyOf:
             if found is not None:
                 return found
         return None
+
+    def share(self, standing: Standing) -> float:
+        """Of the rule that is nearest to its end."""
+        return max((rule.share(standing) for rule in self.rules), default=0.0)
 
 
 def make_stop(

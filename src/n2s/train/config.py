@@ -106,11 +106,11 @@ class Starts:
     policy: float = 1.0
     """Improved by the current policy for epoch / divisor steps (the paper's curriculum)."""
     annealed: float = 0.0
-    """Improved by the native heat bath for ``sweeps`` * n steps, at most."""
+    """Improved by the native heat bath up to some point of a search that cools down."""
     divisor: float = 2.0
     """rho of the curriculum."""
-    sweeps: int = 20
-    """Each annealed tour gets a number of steps drawn between none and this many for each request."""
+    horizon: tuple[int, ...] = (300, 3000)
+    """Least and most steps of the searches that episodes pretend to be parts of."""
 
     def __post_init__(self) -> None:
         for name in ("random", "policy", "annealed"):
@@ -118,9 +118,11 @@ class Starts:
                 raise InputError(f"starts.{name} must be a share, not {getattr(self, name)}")
         if abs(self.random + self.policy + self.annealed - 1) > 1e-9:
             raise InputError("the shares of starts (random, policy, annealed) must add up to 1")
-        if not 0 < self.divisor < math.inf:
+        if not 1e-9 <= self.divisor < math.inf:
             raise InputError(f"starts.divisor must be positive, not {self.divisor}")
-        positive((self.sweeps,), "starts.sweeps")
+        positive(self.horizon, "starts.horizon")
+        if len(self.horizon) != 2 or self.horizon[0] > self.horizon[1]:
+            raise InputError("starts.horizon must be the least and the most steps, two numbers")
 
     def improvement(self, epoch: int) -> int:
         """Steps of the policy before training steps begin."""

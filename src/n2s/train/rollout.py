@@ -26,10 +26,8 @@ class Rollout:
         self._tours = np.empty((batch, n_step, size), np.int64)
         self._recent = np.empty((batch, n_step, FLAGS), np.int64)
         self._frequency = torch.empty(batch, n_step, n)
-        self._age = torch.empty(batch, n_step, n)
         self._best = torch.empty(batch, n_step)
-        self._excess = torch.empty(batch, n_step)
-        self._stagnation = torch.empty(batch, n_step)
+        self._progress: dict[str, torch.Tensor] = {}
         self._decisions = np.empty((3, batch, n_step), np.int64)
         self.log_prob = torch.empty(batch, n_step)
         """Of the decisions, when they were drawn."""
@@ -62,10 +60,13 @@ class Rollout:
         self._tours[:, step] = observation.tours
         self._recent[:, step] = observation.recent
         self._frequency[:, step] = observation.frequency
-        self._age[:, step] = progress.age
         self._best[:, step] = observation.best
-        self._excess[:, step] = progress.excess
-        self._stagnation[:, step] = progress.stagnation
+        for name, tensor in progress.by_name().items():
+            if name not in self._progress:
+                self._progress[name] = tensor.new_empty(
+                    len(tensor), self.shape[1], *tensor.shape[1:]
+                )
+            self._progress[name][:, step] = tensor
         self._decisions[:, :, step] = decision.requests, decision.j, decision.k
         self.log_prob[:, step] = decision.log_prob.cpu()
 
@@ -79,9 +80,7 @@ class Rollout:
             recent=self._recent.reshape(-1, FLAGS),
             best=self._best.flatten(),
             costs=self._costs,
-            progress=Progress(
-                self._age.flatten(0, 1), self._excess.flatten(), self._stagnation.flatten()
-            ),
+            progress=Progress(**{name: t.flatten(0, 1) for name, t in self._progress.items()}),
         )
 
     def decision(self) -> Decision:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from n2s.errors import InputError
 from n2s.search.interrupt import Interrupt, interruptible
+from n2s.train.beginning import find
 from n2s.train.config import read_preset
 from n2s.train.distributed import World, world
 from n2s.train.snapshot import FILE
@@ -14,10 +15,15 @@ from n2s.train.trainer import POLICY_FILE, Tell, Trainer
 
 
 def begin(
-    preset: str | Path, out: str | Path, changes: Sequence[str] = (), here: World | None = None
+    preset: str | Path,
+    out: str | Path,
+    changes: Sequence[str] = (),
+    here: World | None = None,
+    start: str | None = None,
 ) -> Trainer:
     """A new run of a preset; the folder must not hold one already."""
     config = read_preset(preset, changes)
+    first = None if start is None else find(start, config)
     folder = Path(out)
     if (folder / FILE).exists():
         raise InputError("holds a run already: resume it, or choose another folder", str(out))
@@ -25,7 +31,7 @@ def begin(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", str(out)) from error
-    return Trainer(config, folder, here, Path(preset).stem)
+    return Trainer(config, folder, here, Path(preset).stem, start=first)
 
 
 def train(
@@ -33,6 +39,7 @@ def train(
     out: str | Path | None,
     *,
     changes: Sequence[str] = (),
+    start: str | None = None,
     resume: str | Path | None = None,
     minutes: float | None = None,
     tell: Tell | None = None,
@@ -42,14 +49,14 @@ def train(
         raise InputError("give a preset to begin a run, or a run to resume, one of the two")
     if minutes is not None and not minutes > 0:
         raise InputError(f"the minutes must be positive, not {minutes:g}")
-    if resume is not None and (changes or out is not None):
-        raise InputError("a resumed run goes on as it was: no --out and no --set")
+    if resume is not None and (changes or out is not None or start is not None):
+        raise InputError("a resumed run goes on as it was: no --out, no --from and no --set")
     if preset is not None and out is None:
         raise InputError("a new run needs a folder (--out)")
     with interruptible() as interrupt, world() as here:
         say = tell if tell is not None and here.writer else _nothing
         if preset is not None and out is not None:
-            return _train(begin(preset, out, changes, here), minutes, interrupt, say)
+            return _train(begin(preset, out, changes, here, start), minutes, interrupt, say)
         return _train(Trainer.resume(str(resume), here), minutes, interrupt, say)
 
 

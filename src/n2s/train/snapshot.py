@@ -16,7 +16,7 @@ from n2s.errors import InputError
 from n2s.formats.registry import store
 
 FILE = "state.safetensors"
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass
@@ -40,6 +40,8 @@ class Snapshot:
 
     config: dict[str, Any]
     preset: str
+    start: str
+    """The policy that it began with, by name and hash."""
     position: Position
     threads: int
     processes: list[dict[str, Any]]
@@ -62,6 +64,7 @@ def save(snapshot: Snapshot, folder: Path) -> None:
         "format": FORMAT,
         "config": snapshot.config,
         "preset": snapshot.preset,
+        "start": snapshot.start,
         "position": vars(snapshot.position),
         "threads": snapshot.threads,
         "processes": snapshot.processes,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 
@@ -19,6 +21,16 @@ HOT, COLD = 0.5, 0.05
 """First and last temperature of annealed tours, in mean edges of a good tour."""
 
 
+@dataclass(frozen=True)
+class Budget:
+    """The searches that episodes pretend to be parts of."""
+
+    total: FloatArray
+    """(B,) steps of each."""
+    used: FloatArray
+    """(B,) the share of them that is behind when the episode begins."""
+
+
 def draw_points(data: Data, index: int, generator: np.random.Generator) -> FloatArray:
     """(B, N, 2) a new batch of instances of the size with this index."""
     return coordinates(data.distribution, data.batch[index], data.sizes[index], generator)
@@ -29,10 +41,15 @@ def plane_costs(points: FloatArray) -> FloatArray:
     return distances(points[:, :, None], points[:, None], Metric.EUCLIDEAN, Rounding.NONE)
 
 
-def search_state(variant: Variant, points: FloatArray, tours: IntArray) -> SearchState:
+def search_state(
+    variant: Variant, points: FloatArray, tours: IntArray, budget: Budget | None = None
+) -> SearchState:
     """Searches as training runs them: one tour an instance, K = N."""
     ones = np.ones(len(points))
-    return SearchState(variant, points, plane_costs(points), ones, tours, window=points.shape[1])
+    state = SearchState(variant, points, plane_costs(points), ones, tours, window=points.shape[1])
+    if budget is not None:
+        state.used, state.total = budget.used.copy(), budget.total.copy()
+    return state
 
 
 def start_tours(
@@ -43,27 +60,28 @@ def start_tours(
     decider: Decider,
     generator: np.random.Generator,
     device: torch.device,
-) -> IntArray:
+) -> tuple[IntArray, Budget]:
     """(B, N) tours: the first share random, the next improved by the policy, the last annealed."""
     batch, size, _ = points.shape
     tours = random_tours(size // 2, variant, batch, generator)
+    least, most = np.log(starts.horizon)
+    budget = Budget(np.exp(generator.uniform(least, most, batch)), np.zeros(batch))
     first = round(starts.random * batch)
     second = round((starts.random + starts.policy) * batch)
     if first < second and improvement:
         part = slice(first, second)
-        tours[part] = _improved(
-            search_state(variant, points[part], tours[part]),
-            improvement,
-            decider,
-            generator,
-            device,
-        )
+        fresh = Budget(budget.total[part], budget.used[part])
+        state = search_state(variant, points[part], tours[part], fresh)
+        tours[part] = _improved(state, improvement, decider, generator, device)
+        budget.used[part] = state.used
     if second < batch:
         part = slice(second, batch)
-        most = starts.sweeps * (size // 2)
-        steps = generator.integers(0, most + 1, batch - second)
-        tours[part] = annealed(variant, plane_costs(points[part]), tours[part], steps, generator)
-    return tours
+        budget.used[part] = generator.random(batch - second)
+        steps = (budget.used[part] * budget.total[part]).astype(np.int64)
+        cold = HOT * (COLD / HOT) ** budget.used[part]
+        costs = plane_costs(points[part])
+        tours[part] = annealed(variant, costs, tours[part], steps, generator, cold)
+    return tours, budget
 
 
 def _improved(
@@ -86,12 +104,13 @@ def annealed(
     tours: IntArray,
     steps: IntArray,
     generator: np.random.Generator,
+    cold: FloatArray | float = COLD,
 ) -> IntArray:
-    """(B, N) tours after some native heat-bath steps each, the temperature falling."""
+    """(B, N) tours after some native heat-bath steps each, the temperature falling to ``cold``."""
     # In a unit square a good tour's mean edge is about 0.7 / sqrt(N).
     edge = np.full(len(tours), 0.7 / np.sqrt(tours.shape[1]))
     seeds = generator.integers(0, 2**63, len(tours)).astype(np.uint64)
     result: IntArray = kernels.anneal_tours(
-        variant.code, costs, tours, steps, HOT * edge, COLD * edge, seeds
+        variant.code, costs, tours, steps, HOT * edge, cold * edge, seeds
     )
     return result

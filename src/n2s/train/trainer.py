@@ -22,6 +22,7 @@ from n2s.search.loop import Decider
 from n2s.search.options import usable_cores
 from n2s.search.state import SearchState
 from n2s.train import snapshot as snapshots
+from n2s.train.beginning import Beginning
 from n2s.train.config import TrainConfig, config_of
 from n2s.train.distributed import World
 from n2s.train.learner import ActorCritic, Learner, Losses, TrainingError
@@ -47,6 +48,7 @@ class Trainer:
         world: World | None = None,
         preset: str = "",
         snapshot: Snapshot | None = None,
+        start: Beginning | None = None,
     ) -> None:
         self.config = config
         self.folder = Path(folder)
@@ -57,6 +59,9 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.data.seed)
             networks = ActorCritic(config.policy)
+        if start is not None:
+            start.enter(networks)
+        self._begun_with = "" if start is None else start.label
         self.learner = Learner(
             networks, config.ppo, config.run.part, self.world.device, self.world.size > 1
         )
@@ -175,7 +180,7 @@ class Trainer:
         config, position = self.config, self.position
         index = int(self._schedule.choice(config.data.active(position.epoch)))
         self._points = draw_points(config.data, index, self._data)
-        tours = start_tours(
+        tours, budget = start_tours(
             config.data.variant,
             self._points,
             config.starts,
@@ -184,7 +189,7 @@ class Trainer:
             self._data,
             self.world.device,
         )
-        self._state = search_state(config.data.variant, self._points, tours)
+        self._state = search_state(config.data.variant, self._points, tours, budget)
         self._make_room()
 
     def _make_room(self) -> None:
@@ -310,6 +315,7 @@ class Trainer:
             Snapshot(
                 config=self.config.as_table(),
                 preset=self.preset,
+                start=self._begun_with,
                 position=self.position,
                 threads=self._threads,
                 processes=[generators for generators, _ in told],
@@ -345,6 +351,7 @@ class Trainer:
         """How the policy came to be, for its checkpoint."""
         return {
             "preset": self.preset,
+            "from": self._begun_with,
             "config": self.config.as_table(),
             "epochs": self.position.epoch - 1,
             "updates": self.position.update,
@@ -355,6 +362,7 @@ class Trainer:
 
     def _recall(self, snapshot: Snapshot) -> None:
         self.position = snapshot.position
+        self._begun_with = snapshot.start
         self._threads = snapshot.threads
         try:
             self.learner.networks.load_state_dict(snapshot.networks)

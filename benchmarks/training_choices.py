@@ -1,0 +1,141 @@
+"""Which way of training learns fastest per minute: short runs that differ from a preset in one choice.
+
+Every run gets one core and the same minutes, and its policy is judged by the same search of the same fixed
+instances. One line of JSON a run, appended to ``--out`` as runs end; those already there are not run again.
+
+Run: ``python benchmarks/training_choices.py --out choices.jsonl [--minutes 3] [--only base costs-off]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import Manager, get_context
+from pathlib import Path
+from queue import Queue
+from tempfile import TemporaryDirectory
+
+from hardware import hardware
+
+BASE = [
+    "data.sizes=[21]",
+    "data.since=[1]",
+    "data.batch=[128]",
+    "validation.every=1000",
+    "validation.count=128",
+    "run.threads=1",
+]
+"""What all runs share: one size, so that minutes say something."""
+CHOICES: dict[str, list[str]] = {
+    "base": [],
+    "base, seed 2": ["data.seed=2"],
+    "costs off": ["policy.costs=false"],
+    "costs off, rate 1e-3": ["policy.costs=false", "ppo.policy_rate=1e-3"],
+    "width 128": ["policy.width=128"],
+    "rate 1e-4": ["ppo.policy_rate=1e-4"],
+    "rate 1e-3": ["ppo.policy_rate=1e-3"],
+    "batch 64": ["data.batch=[64]"],
+    "batch 256": ["data.batch=[256]"],
+    "kappa 1": ["ppo.updates=1"],
+    "kappa 5": ["ppo.updates=5"],
+    "n 2": ["ppo.n_step=2"],
+    "n 10": ["ppo.n_step=10"],
+    "starts random": ["starts.random=1.0", "starts.policy=0.0", "starts.annealed=0.0"],
+    "starts by policy": ["starts.random=0.0", "starts.policy=1.0", "starts.annealed=0.0"],
+    "starts annealed": ["starts.random=0.0", "starts.policy=0.0", "starts.annealed=1.0"],
+    "normalise off": ["ppo.normalise=false"],
+    "norm 0.05": ["ppo.max_norm=0.05"],
+}
+"""By name: how a run differs from the preset."""
+STEPS = (300, 1000)
+"""Steps of the searches that judge."""
+
+
+def judge(preset: Path, changes: list[str], minutes: float, cores: Queue[int]) -> dict[str, object]:
+    """Train on a core of its own, then search with what came out of it."""
+    core = cores.get()
+    os.sched_setaffinity(0, {core})
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        return _judge(preset, changes, minutes)
+    finally:
+        cores.put(core)
+
+
+def _judge(preset: Path, changes: list[str], minutes: float) -> dict[str, object]:
+    from dataclasses import replace
+
+    from n2s.model import load
+    from n2s.train.config import read_preset
+    from n2s.train.run import train
+    from n2s.train.trainer import POLICY_FILE
+    from n2s.train.validation import Validator
+
+    config = read_preset(preset, changes)
+    with TemporaryDirectory() as folder:
+        train(preset, folder, changes=changes, minutes=minutes)
+        trained = load(Path(folder) / POLICY_FILE)
+        result: dict[str, object] = {
+            key: trained.record[key] for key in ("transitions", "updates", "hours")
+        }
+        known: dict[int, list[float]] = {}
+        for steps in STEPS:
+            validator = Validator(
+                replace(config, validation=replace(config.validation, steps=steps))
+            )
+            if not known:
+                validator.refer()
+                known = validator.best_known
+            validator.best_known = known
+            found = validator.measure(trained.policy)
+            known = validator.best_known
+            for size in validator.sizes:
+                result[f"cost_{size}_after_{steps}"] = round(found[f"cost_{size}"], 4)
+                result[f"gap_{size}_after_{steps}"] = round(found[f"gap_{size}"], 5)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", type=Path, default=Path("presets/cpu-pdtsp.toml"))
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--only", nargs="+", choices=CHOICES, default=list(CHOICES))
+    arguments = parser.parse_args()
+    done = set()
+    if arguments.out.exists():
+        done = {json.loads(line)["choice"] for line in arguments.out.read_text().splitlines()}
+    cores = sorted(os.sched_getaffinity(0))
+    with Manager() as manager:
+        free: Queue[int] = manager.Queue()
+        for core in cores:
+            free.put(core)
+        # A new process a run: numbers of threads and affinities are for life.
+        with ProcessPoolExecutor(
+            len(cores), mp_context=get_context("spawn"), max_tasks_per_child=1
+        ) as pool:
+            runs = {
+                name: pool.submit(
+                    judge, arguments.preset, [*BASE, *CHOICES[name]], arguments.minutes, free
+                )
+                for name in arguments.only
+                if name not in done
+            }
+            for name, run in runs.items():
+                line = {
+                    "choice": name,
+                    "preset": arguments.preset.stem,
+                    "changes": [*BASE, *CHOICES[name]],
+                    "minutes": arguments.minutes,
+                    **run.result(),
+                    "hardware": hardware(),
+                }
+                with arguments.out.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+                print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The native policy's terms as the prior of the two decoders: what the network learns is the rest.
+
+The formulas are those of ``kernels.native_chain`` for a step that takes out one request (docs/native.md),
+as tensors with gradients. Weights begin as a native policy's (:func:`adopt`) or, fresh, as a heat bath
+that cools down.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import nn
+
+from n2s import kernels
+from n2s.errors import InputError
+from n2s.kernels.native_chain import (
+    COLD,
+    FARTHEST,
+    FEATURES,
+    HEAT,
+    HIDDEN,
+    HOT,
+    MOST,
+    VIEWS,
+)
+from n2s.model.observation import Observation, Progress
+from n2s.problem.instance import IntArray
+
+if TYPE_CHECKING:
+    from n2s.model.policy import Policy
+    from n2s.native import NativePolicy
+
+SPREAD = 0.5
+"""Of a fresh first layer's weights: the layer behind it, all zeros, has something to use."""
+
+
+def _fresh(*shape: int) -> nn.Parameter:
+    return nn.Parameter(SPREAD * torch.randn(*shape))
+
+
+def _zeros(*shape: int) -> nn.Parameter:
+    return nn.Parameter(torch.zeros(*shape))
+
+
+def seen(progress: Progress, size: int) -> torch.Tensor:
+    """(B, VIEWS) what the policy sees of the whole; the network's searches always count steps."""
+    excess = (progress.above / (4.0 * progress.edge)).clamp(max=MOST)
+    stagnation = (progress.stalled / (2.0 * size)).clamp(max=MOST)
+    budget = (torch.log2((progress.total / (size // 2)).clamp(min=1.0)) - 7.0) / 4.0
+    return torch.stack(
+        [excess, stagnation, progress.used, budget, torch.zeros_like(excess)], -1
+    ).float()
+
+
+def features(observation: Observation) -> torch.Tensor:
+    """(B, n, FEATURES) what the policy sees of each request."""
+    progress = observation.whole_progress()
+    costs, tours, n = observation.exact_costs(), observation.tours, observation.n
+    size = tours.shape[1]
+    per_edge = (1.0 / progress.edge.double())[:, None]
+    detours = torch.from_numpy(kernels.detours(costs, tours)) * per_edge
+    detours = detours.clamp(-FARTHEST, FARTHEST)
+    place = kernels.positions(tours)
+    pickups = (tours > 0) & (tours <= n)
+    # Loads on board before each stop: what was picked up and not delivered yet.
+    load = np.cumsum(np.where(tours > n, -1, pickups.astype(np.int64)), 1) - pickups
+    depth = np.take_along_axis(load, place[:, 1 : n + 1], 1)
+    requests = np.arange(1, n + 1)
+    lengths = np.repeat(costs[:, requests, requests + n], len(tours) // len(costs), 0)
+    age = progress.age.double()
+    return torch.stack(
+        [
+            detours[:, 1 : n + 1],
+            detours[:, n + 1 :],
+            age,
+            1.0 / (1.0 + 4.0 * age),
+            progress.trace.double(),
+            (0.2 * torch.from_numpy(lengths) * per_edge).clamp(max=FARTHEST),
+            torch.from_numpy((place[:, n + 1 :] - place[:, 1 : n + 1]) / size),
+            0.2 * torch.from_numpy(depth).double(),
+        ],
+        -1,
+    ).float()
+
+
+class RemovalPrior(nn.Module):
+    """Which request: linear and a small MLP over local features and views."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = _zeros(FEATURES)
+        self.features = _fresh(HIDDEN, FEATURES)
+        self.views = _fresh(HIDDEN, VIEWS)
+        self.bias = _fresh(HIDDEN)
+        self.out = _zeros(HIDDEN)
+
+    def forward(self, observation: Observation) -> torch.Tensor:
+        """(B, n) logits."""
+        local = features(observation).to(self.linear)
+        whole = seen(observation.whole_progress(), observation.tours.shape[1]).to(self.linear)
+        shift = whole @ self.views.T + self.bias  # (B, HIDDEN)
+        hidden = torch.relu(local @ self.features.T + shift[:, None])
+        return local @ self.linear + hidden @ self.out
+
+
+class ReinsertionPrior(nn.Module):
+    """How warm the heat bath is, and what the old places are worth."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.range = _zeros(2)
+        self.views = _fresh(HEAT, VIEWS)
+        self.bias = _fresh(HEAT)
+        self.out = _zeros(HEAT)
+        self.places = _zeros(4)
+
+    def temperature(self, observation: Observation) -> torch.Tensor:
+        """(B,) in the units of the observation's costs."""
+        progress = observation.whole_progress()
+        whole = seen(progress, observation.tours.shape[1]).to(self.range)
+        z = whole @ self.views.T + self.bias
+        heat = HOT + self.range[0] + (COLD - HOT + self.range[1]) * whole[:, 2]
+        heat = heat + nn.functional.softsign(z) @ self.out
+        return progress.edge.to(heat) * heat.clamp(-12.0, 6.0).exp()
+
+    def forward(
+        self, observation: Observation, requests: IntArray, changes: torch.Tensor
+    ) -> torch.Tensor:
+        """(B, 3, M) terms of pickup, delivery and both in one gap, from the ``changes`` in cost."""
+        place = kernels.positions(observation.tours)
+        rows = np.arange(len(requests))
+        # Gaps of the tour without the request: its delivery has lost two stops before it.
+        j = place[rows, requests] - 1
+        k = place[rows, requests + observation.n] - 2
+        old = torch.zeros(changes.shape)
+        old[rows, 0, j] = 1.0
+        old[rows, 1, k] = 1.0
+        old[rows, 2, j] = torch.from_numpy((j == k).astype(np.float32))
+        bonus = old.to(changes) * self.places[:3, None]
+        bonus = bonus + self.places[3] * torch.tensor([0.0, 0.0, 1.0]).to(changes)[:, None]
+        return bonus - changes / self.temperature(observation)[:, None, None]
+
+
+def adopt(policy: Policy, native: NativePolicy) -> None:
+    """Begin with a native policy's terms for single requests; the network's own part is still nothing."""
+    priors = {
+        "removal": getattr(policy.removal, "prior", None),
+        "reinsertion": getattr(policy.reinsertion, "prior", None),
+    }
+    if None in priors.values():
+        raise InputError('only a policy with prior = "native" can begin with a native policy')
+    blocks = native.blocks
+    named = {
+        ("removal", name): f"removal/{name}"
+        for name in ("linear", "features", "views", "bias", "out")
+    }
+    named |= {("reinsertion", name): f"heat/{name}" for name in ("range", "views", "bias", "out")}
+    named["reinsertion", "places"] = "places"
+    with torch.no_grad():
+        for (decoder, name), block in named.items():
+            weight = getattr(priors[decoder], name)
+            weight.copy_(torch.tensor(blocks[block]).view(weight.shape))
