@@ -93,9 +93,9 @@ def test_numbers_that_are_not_numbers_are_refused() -> None:
             dataclasses.replace(observation, **{name: bad})
     progress = observation.progress
     assert progress is not None
-    with pytest.raises(InputError, match="excess holds"):
+    with pytest.raises(InputError, match="above holds"):
         dataclasses.replace(
-            observation, progress=dataclasses.replace(progress, excess=torch.full((2,), torch.nan))
+            observation, progress=dataclasses.replace(progress, above=torch.full((2,), torch.nan))
         )
     with pytest.raises(InputError, match=r"costs are \(0, 7, 7\)"):
         dataclasses.replace(observation, costs=np.zeros((0, 7, 7)))

@@ -203,9 +203,7 @@ def test_a_tours_result_does_not_depend_on_its_companions(
             recent=observation.recent[one],
             best=observation.best[one],
             costs=observation.costs[one],  # type: ignore[index]
-            progress=type(progress)(
-                progress.age[one], progress.excess[one], progress.stagnation[one]
-            ),
+            progress=type(progress)(**{name: t[one] for name, t in progress.by_name().items()}),
         )
         decision = policy.act(alone, uniforms(7)[one], backend=backend)
         assert decision.requests[0] == together.requests[b]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from model.observations import observe, policy_of, uniforms
 
+from model.observations import observe, policy_of, uniforms
 from n2s import kernels
 from n2s.errors import InputError
 from n2s.kernels.native_chain import (

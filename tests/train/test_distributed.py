@@ -20,7 +20,7 @@ from n2s.train.distributed import World, world
 from n2s.train.learner import ActorCritic, Learner
 from n2s.train.metrics import read_metrics
 from n2s.train.rollout import Rollout
-from n2s.train.starts import draw_points, search_state, start_tours
+from n2s.train.starts import Budget, draw_points, search_state, start_tours
 from train.runs import TINY, assert_same_state, preset, state_of, timeless
 
 CPU = torch.device("cpu")
@@ -101,17 +101,23 @@ def alone(path: Path) -> tuple[ActorCritic, ActorCritic]:
         learner.set_epoch(epoch)
         for _ in range(ppo.batches):
             index = int(schedule.choice(data.active(epoch)))
-            decider, points, tours = FastPolicy(networks.policy), [], []
+            decider, points, tours, budgets = FastPolicy(networks.policy), [], [], []
             for generator in generators.each:
                 points.append(draw_points(data, index, generator))
                 improvement = int(epoch / config.starts.divisor)
-                tours.append(
-                    start_tours(
-                        *(data.variant, points[-1], config.starts, improvement),
-                        *(decider, generator, CPU),
-                    )
+                start = start_tours(
+                    *(data.variant, points[-1], config.starts, improvement),
+                    *(decider, generator, CPU),
                 )
-            state = search_state(data.variant, np.concatenate(points), np.concatenate(tours))
+                tours.append(start[0])
+                budgets.append(start[1])
+            budget = Budget(
+                np.concatenate([b.total for b in budgets]),
+                np.concatenate([b.used for b in budgets]),
+            )
+            state = search_state(
+                data.variant, np.concatenate(points), np.concatenate(tours), budget
+            )
             rollout = Rollout(2 * data.batch[index], data.sizes[index], ppo.n_step, CPU)
             for _ in range(ppo.steps // ppo.n_step):
                 rollout.collect(state, FastPolicy(networks.policy), generators)  # type: ignore[arg-type]

@@ -41,9 +41,7 @@ def fields(observation: Observation, b: int) -> dict[str, object]:
         "frequency": observation.frequency[b].tolist(),
         "recent": observation.recent[b].tolist(),
         "best": float(observation.best[b]),
-        "age": progress.age[b].tolist(),
-        "excess": float(progress.excess[b]),
-        "stagnation": float(progress.stagnation[b]),
+        **{name: tensor[b].tolist() for name, tensor in progress.by_name().items()},
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -79,7 +81,7 @@ def test_the_policy_improves_for_epoch_by_divisor_steps(divisor: float, steps: l
 def test_the_papers_starts(batch: int, n: int, improvement: int, variant: Variant) -> None:
     """Random tours, then so many steps of the policy; the current tours, not the best ones."""
     points = np.random.default_rng(0).random((batch, 2 * n + 1, 2))
-    found = start_tours(
+    found, budget = start_tours(
         variant,
         points,
         Starts(),
@@ -90,6 +92,9 @@ def test_the_papers_starts(batch: int, n: int, improvement: int, variant: Varian
     )
     generator = np.random.default_rng(1)
     tours = random_tours(n, variant, batch, generator)
+    total = np.exp(generator.uniform(math.log(300), math.log(3000), batch))
+    assert budget.total == pytest.approx(total)
+    assert budget.used == pytest.approx(improvement / total)
     assert (found == improved(variant, points, tours, improvement, generator)).all()
     assert all(oracles.is_feasible(tour.tolist(), n, variant) for tour in found)
 
@@ -97,8 +102,9 @@ def test_the_papers_starts(batch: int, n: int, improvement: int, variant: Varian
 def test_an_episode_knows_nothing_of_the_steps_before_it(variant: Variant) -> None:
     points = np.random.default_rng(0).random((5, 9, 2))
     generator = np.random.default_rng(1)
-    tours = start_tours(variant, points, Starts(), 30, FastPolicy(policy_of()), generator, CPU)
-    state = search_state(variant, points, tours)
+    decider = FastPolicy(policy_of())
+    tours, budget = start_tours(variant, points, Starts(), 30, decider, generator, CPU)
+    state = search_state(variant, points, tours, budget)
     for b, tour in enumerate(tours.tolist()):
         cost = oracles.cost(plane_costs(points)[b], tour)
         assert state.best[b] == state.current[b] == pytest.approx(cost)
@@ -109,8 +115,8 @@ def test_an_episode_knows_nothing_of_the_steps_before_it(variant: Variant) -> No
     # And the best tour on the way was better than the current one, or this would say nothing.
     generator = np.random.default_rng(1)
     tours = random_tours(4, variant, 5, generator)
+    generator.random(5)  # the budgets
     walk = search_state(variant, points, tours)
-    decider = FastPolicy(policy_of())
     for _ in range(30):
         walk.apply(decider.act(walk.observe(), torch.from_numpy(generator.random((5, 2)))))
     assert (walk.best < state.best).any()
@@ -134,16 +140,22 @@ def test_training_counts_the_removals_of_the_last_n_nodes_steps() -> None:
 
 def test_shares_of_a_batch(variant: Variant) -> None:
     """Of 10 tours 2 stay random, 5 are the policy's, 3 are annealed."""
-    starts = Starts(random=0.2, policy=0.5, annealed=0.3, sweeps=30)
+    starts = Starts(random=0.2, policy=0.5, annealed=0.3, horizon=(30, 30))
     points = np.random.default_rng(0).random((10, 11, 2))
-    found = start_tours(
+    found, budget = start_tours(
         variant, points, starts, 4, FastPolicy(policy_of()), np.random.default_rng(1), CPU
     )
     generator = np.random.default_rng(1)
     tours = random_tours(5, variant, 10, generator)
+    generator.random(10)  # the budgets, all of them 30
+    assert budget.total == pytest.approx(30.0)
     policys = improved(variant, points[2:7], tours[2:7], 4, generator)
-    steps = generator.integers(0, 30 * 5 + 1, 3)
-    kept = annealed(variant, plane_costs(points[7:]), tours[7:], steps, generator)
+    used = generator.random(3)
+    assert budget.used.tolist() == pytest.approx([0.0] * 2 + [4 / 30] * 5 + used.tolist())
+    kept = annealed(
+        *(variant, plane_costs(points[7:]), tours[7:]),
+        *((30 * used).astype(int), generator, 0.5 * 0.1**used),
+    )
     assert (found[:2] == tours[:2]).all()
     assert (found[2:7] == policys).all()
     assert (found[7:] == kept).all()
@@ -165,14 +177,14 @@ def test_a_policy_without_a_share_gets_no_tour_of_any_batch(random: float, share
 def test_annealed_starts_are_feasible_of_all_qualities_and_cheaper(variant: Variant) -> None:
     points = np.random.default_rng(0).random((60, 21, 2))
     costs = plane_costs(points)
-    starts = Starts(random=0.0, policy=0.0, annealed=1.0, sweeps=20)
-    found = start_tours(variant, points, starts, 0, Nobody(), np.random.default_rng(1), CPU)
+    starts = Starts(random=0.0, policy=0.0, annealed=1.0, horizon=(200, 200))
+    found, _ = start_tours(variant, points, starts, 0, Nobody(), np.random.default_rng(1), CPU)
     assert all(oracles.is_feasible(tour.tolist(), 10, variant) for tour in found)
     before = kernels.tour_costs(costs, random_tours(10, variant, 60, np.random.default_rng(1)))
     after = kernels.tour_costs(costs, found)
     assert (after <= before + 1e-12).all()
     assert after.mean() < 0.75 * before.mean()
-    # Between none and all of the sweeps: how far a tour has come differs from tour to tour.
+    # Between none and all of the steps: how far a tour has come differs from tour to tour.
     assert (after / before).std() > 0.05
 
 
@@ -192,8 +204,8 @@ def test_a_run_follows_the_curriculum(tmp_path) -> None:  # type: ignore[no-unty
         generator.bit_generator.state = rest["processes"][0]["data"]
         decider = FastPolicy(trainer.learner.networks.policy)
         points = generator.random((5, 7, 2))
-        tours = start_tours(Variant.PDTSP, points, Starts(), steps, decider, generator, CPU)
-        state = search_state(Variant.PDTSP, points, tours)
+        tours, budget = start_tours(Variant.PDTSP, points, Starts(), steps, decider, generator, CPU)
+        state = search_state(Variant.PDTSP, points, tours, budget)
         for _ in range(5):
             state.apply(decider.act(state.observe(), torch.from_numpy(generator.random((5, 2)))))
         run_to(trainer, 2 * epoch - 1)

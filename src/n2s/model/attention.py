@@ -58,9 +58,11 @@ class VanillaAttention(nn.Module):
 
     def forward(self, h: torch.Tensor) -> torch.Tensor:
         """(B, N, D) to (B, N, D)."""
-        q, k, v = (split_heads(h @ w, self.heads) for w in (self.w_q, self.w_k, self.w_v))
-        scores = self.scale * q @ k.transpose(2, 3)  # (B, H, N, N)
-        return join_heads(scores.softmax(-1) @ v) @ self.w_o
+        qkv = h @ torch.cat([self.w_q, self.w_k, self.w_v], 1)  # (B, N, 3D)
+        q, k, v = (split_heads(part, self.heads) for part in qkv.chunk(3, -1))
+        # One fused pass: the (B, H, N, N) scores never reach the memory.
+        heads = nn.functional.scaled_dot_product_attention(q, k, v, scale=self.scale)
+        return join_heads(heads) @ self.w_o
 
 
 class DacAttention(nn.Module):
