@@ -1,9 +1,10 @@
 """Which way of training learns fastest per minute: short runs that differ from a preset in one choice.
 
-Every run gets one core and the same minutes, and its policy is judged by the same search of the same fixed
-instances. One line of JSON a run, appended to ``--out`` as runs end; those already there are not run again.
+Every run gets one core and the same minutes of it (processor time: other work on the machine does not
+count), and its policy is judged by the same search of the same fixed instances. One line of JSON a run,
+appended to ``--out`` as runs end; those already there are not run again.
 
-Run: ``python benchmarks/training_choices.py --out choices.jsonl [--minutes 3] [--only base costs-off]``
+Run: ``python benchmarks/training_choices.py --out choices.jsonl [--minutes 3] [--only base "kappa 1"]``
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Manager, get_context
 from pathlib import Path
@@ -24,33 +26,45 @@ BASE = [
     "data.since=[1]",
     "data.batch=[128]",
     "validation.every=1000",
-    "validation.count=128",
+    "validation.count=64",
+    "policy.costs=false",
     "run.threads=1",
 ]
 """What all runs share: one size, so that minutes say something."""
 CHOICES: dict[str, list[str]] = {
     "base": [],
     "base, seed 2": ["data.seed=2"],
-    "costs off": ["policy.costs=false"],
-    "costs off, rate 1e-3": ["policy.costs=false", "ppo.policy_rate=1e-3"],
-    "width 128": ["policy.width=128"],
-    "rate 1e-4": ["ppo.policy_rate=1e-4"],
-    "rate 1e-3": ["ppo.policy_rate=1e-3"],
+    "batch 32": ["data.batch=[32]"],
     "batch 64": ["data.batch=[64]"],
     "batch 256": ["data.batch=[256]"],
+    "rate 1e-4": ["ppo.policy_rate=1e-4"],
+    "rate 1e-3": ["ppo.policy_rate=1e-3"],
     "kappa 1": ["ppo.updates=1"],
     "kappa 5": ["ppo.updates=5"],
     "n 2": ["ppo.n_step=2"],
     "n 10": ["ppo.n_step=10"],
+    "width 128": ["policy.width=128"],
     "starts random": ["starts.random=1.0", "starts.policy=0.0", "starts.annealed=0.0"],
     "starts by policy": ["starts.random=0.0", "starts.policy=1.0", "starts.annealed=0.0"],
     "starts annealed": ["starts.random=0.0", "starts.policy=0.0", "starts.annealed=1.0"],
     "normalise off": ["ppo.normalise=false"],
-    "norm 0.05": ["ppo.max_norm=0.05"],
+    "costs, heat bath": ["policy.costs=true"],
+    "costs, native prior": ["policy.costs=true", "policy.prior=native"],
 }
 """By name: how a run differs from the preset."""
 STEPS = (300, 1000)
 """Steps of the searches that judge."""
+
+
+class Spent:
+    """Asks a run to stop when its process has had its time."""
+
+    def __init__(self, end: float) -> None:
+        self.end = end
+
+    @property
+    def asked(self) -> bool:
+        return time.process_time() >= self.end
 
 
 def judge(preset: Path, changes: list[str], minutes: float, cores: Queue[int]) -> dict[str, object]:
@@ -69,13 +83,14 @@ def _judge(preset: Path, changes: list[str], minutes: float) -> dict[str, object
 
     from n2s.model import load
     from n2s.train.config import read_preset
-    from n2s.train.run import train
+    from n2s.train.run import begin
     from n2s.train.trainer import POLICY_FILE
     from n2s.train.validation import Validator
 
     config = read_preset(preset, changes)
     with TemporaryDirectory() as folder:
-        train(preset, folder, changes=changes, minutes=minutes)
+        spent = Spent(time.process_time() + 60 * minutes)
+        begin(preset, folder, changes).run(interrupt=spent)  # type: ignore[arg-type]
         trained = load(Path(folder) / POLICY_FILE)
         result: dict[str, object] = {
             key: trained.record[key] for key in ("transitions", "updates", "hours")

@@ -27,6 +27,7 @@ from n2s.evolve.tasks import draw_tasks
 from n2s.evolve.trainer import fresh, losses_of
 from n2s.kernels.native_chain import PARAMETERS
 from n2s.native import NativePolicy, load, save
+from n2s.native.parts import Part, switched_off
 from n2s.native.policy import untrained
 from n2s.problem import Variant
 from n2s.train.metrics import read_metrics
@@ -317,3 +318,23 @@ def test_unknown_keys_and_sections(tmp_path: Path) -> None:
         f"{path}: there is no section 'runs' (there are tasks, strategy, validation, run)"
     )
     assert not (tmp_path / "run").exists()
+
+
+def test_parts_that_are_left_out_stay_off(tmp_path: Path) -> None:
+    changes = ['strategy.without=["several", "blocks", "age"]']
+    trainer = begin(preset(tmp_path), tmp_path / "run", changes)
+    before = trainer.policy.theta
+    trainer.run()
+    after = load(tmp_path / "run" / "policy.json").theta
+    _, free = switched_off(before, (Part.SEVERAL, Part.BLOCKS, Part.AGE))
+    assert (after[~free] == before[~free]).all()
+    assert (after[free] != before[free]).all()
+    assert len(trainer.strategy.mean) == free.sum() < len(after)
+    # And a resumed run knows which ones they are.
+    again = Trainer.resume(tmp_path / "run")
+    assert (again.policy.theta == after).all()
+
+
+def test_an_unknown_part(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"strategy\.without"):
+        begin(preset(tmp_path), tmp_path / "run", ['strategy.without=["wings"]'])

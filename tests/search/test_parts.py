@@ -1,4 +1,4 @@
-"""Symmetries, the network's view, the start and the state."""
+"""Symmetries, the network's view, the start, the state, and what rules and loop say of the budget."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 
 import oracles
 from n2s import kernels
-from n2s.model import Decision
+from n2s.model import Decision, Observation
 from n2s.problem import Instance, Metric, Variant, generate, random_tours
+from n2s.search.interrupt import Interrupt
+from n2s.search.loop import run
 from n2s.search.network_view import classical_scaling, network_view
 from n2s.search.state import SearchState
+from n2s.search.stop import AnyOf, NoImprovement, Seconds, Standing, Steps, Target, make_stop
 from n2s.search.symmetry import apply_symmetry, draw_symmetry
 
 VARIANTS = pytest.mark.parametrize("variant", list(Variant), ids=str)
@@ -156,3 +160,36 @@ def test_the_state_remembers_the_best_and_rewards_its_fall(variant: Variant) -> 
         assert observation.progress.excess.numpy() == pytest.approx(
             np.minimum(excess, 10), abs=1e-5
         )
+
+
+def test_shares_of_what_rules_allow() -> None:
+    """The nearest end counts; a target says nothing about how far it is."""
+    standing = Standing(step=30, seconds=2.0, best=5.0, last_improvement=20)
+    assert Steps(120).share(standing) == 0.25
+    assert Steps(0).share(standing) == 1.0
+    assert Seconds(8.0).share(standing) == 0.25
+    assert Seconds(1.0).share(standing) == 1.0
+    assert NoImprovement(40).share(standing) == 0.25
+    assert Target(1.0).share(standing) == 0.0
+    assert make_stop(10.0, 60, 1000, None).share(standing) == 0.5
+    assert AnyOf(()).share(standing) == 0.0
+
+
+def test_the_loop_tells_the_policy_how_much_is_used() -> None:
+    instance = generate(4, seed=1)[0]
+    seen = []
+
+    class Listening:
+        def act(self, observation: Observation, uniforms: torch.Tensor) -> Decision:
+            progress = observation.whole_progress()
+            seen.append((float(progress.used[0]), float(progress.total[0])))
+            ones = np.ones(len(observation.tours), np.int64)
+            return Decision(ones, 0 * ones, 0 * ones, None)  # type: ignore[arg-type]
+
+    tours = random_tours(4, Variant.PDTSP, 1, np.random.default_rng(0))
+    points = np.random.default_rng(0).random((1, 9, 2))
+    state = SearchState(
+        Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4, np.array([8.0])
+    )
+    run(state, Listening(), Steps(8), [np.random.default_rng(0)], 0.0, Interrupt())
+    assert seen == [(step / 8, 8.0) for step in range(8)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from n2s.errors import InputError
 from n2s.evolve.config import read_preset
 from n2s.evolve.trainer import POLICY_FILE, STATE_FILE, Tell, Trainer
-from n2s.native import find
+from n2s.native import load, names
 from n2s.search.interrupt import interruptible
 
 
@@ -23,7 +23,7 @@ def begin(
     folder = Path(out)
     if (folder / STATE_FILE).exists():
         raise InputError("holds a run already: resume it, or choose another folder", str(out))
-    first = None if start is None else find(start, config.tasks.variant)
+    first = None if start is None else load(names().get(str(start), Path(start)))
     trainer = Trainer(config, folder, Path(preset).stem, first)
     try:
         folder.mkdir(parents=True, exist_ok=True)
