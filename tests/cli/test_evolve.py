@@ -108,7 +108,6 @@ def test_a_run_from_a_policy_is_drawn_and_solves(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         ([], "give a preset to begin a run, or a run to resume, one of the two"),
-        (["PRESET"], "a new run needs a folder (--out)"),
         (["PRESET", "--out", "RUN", "--set", "tasks.size=3"], "there is no key 'tasks.size' ("),
         (["PRESET", "--out", "RUN", "--set", "task.size=3"], "there is no section 'task' ("),
         (["PRESET", "--out", "RUN", "--from", "OTHER"], "the policy to begin with is for pdtsp, "),

@@ -109,7 +109,6 @@ def test_an_exploded_run_is_one_sentence_and_exit_code_2(tmp_path: Path) -> None
     ("arguments", "sentence"),
     [
         ([], "give a preset to begin a run, or a run to resume, one of the two"),
-        (["PRESET"], "a new run needs a folder (--out)"),
         (["PRESET", "--out", "RUN", "--set", "ppo.epoch=3"], "there is no key 'ppo.epoch' ("),
         (["PRESET", "--out", "RUN", "--set", "epochs"], "a change is written section.key=value"),
         (["missing.toml", "--out", "RUN"], "missing.toml: cannot be read (No such file"),

@@ -298,7 +298,6 @@ def test_wishes_that_contradict_each_other(tmp_path: Path) -> None:
     sentence = "give a preset to begin a run, or a run to resume, one of the two"
     assert refused() == sentence
     assert refused(preset=preset(tmp_path), resume=tmp_path) == sentence
-    assert refused(preset=preset(tmp_path)) == "a new run needs a folder (--out)"
     sentence = "a resumed run goes on as it was: no --out, no --from and no --set"
     for wish in ({"changes": ["tasks.count=9"]}, {"out": tmp_path}, {"start": tmp_path}):
         assert refused(resume=tmp_path, **wish) == sentence

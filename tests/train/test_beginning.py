@@ -99,3 +99,13 @@ def test_beginnings_that_do_not_fit(
 def test_a_resumed_run_has_its_beginning_already(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no --out, no --from and no --set"):
         train(None, None, resume=tmp_path, start="native-pdtsp")
+
+
+def test_a_run_without_a_folder_of_its_own_is_called_as_its_preset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert train(preset(tmp_path), None, minutes=1e-9) == "time"
+    assert (tmp_path / "runs" / "tiny" / "policy.safetensors").exists()
+    with pytest.raises(InputError, match="holds a run already"):
+        train(preset(tmp_path), None, minutes=1e-9)

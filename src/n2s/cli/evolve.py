@@ -14,7 +14,10 @@ def evolve(
     preset: Annotated[
         Path | None, typer.Argument(help="A preset file (.toml), as presets/native-*.toml.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the new run.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the new run; default: runs/ and the preset's name."),
+    ] = None,
     start: Annotated[
         str | None,
         typer.Option("--from", help="A native policy to begin with: a name or a file (.json)."),

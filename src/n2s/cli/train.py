@@ -14,7 +14,10 @@ def train(
     preset: Annotated[
         Path | None, typer.Argument(help="A preset file (.toml), as in presets/.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the new run.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the new run; default: runs/ and the preset's name."),
+    ] = None,
     start: Annotated[
         str | None,
         typer.Option("--from", help="A policy to begin with, or a native one: a name or a file."),

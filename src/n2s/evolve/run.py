@@ -10,6 +10,7 @@ from n2s.evolve.config import read_preset
 from n2s.evolve.trainer import POLICY_FILE, STATE_FILE, Tell, Trainer
 from n2s.native import load, names
 from n2s.search.interrupt import interruptible
+from n2s.train.preset import folder_of
 
 
 def begin(
@@ -49,11 +50,9 @@ def evolve(
         raise InputError(f"the minutes must be positive, not {minutes:g}")
     if resume is not None and (changes or out is not None or start is not None):
         raise InputError("a resumed run goes on as it was: no --out, no --from and no --set")
-    if preset is not None and out is None:
-        raise InputError("a new run needs a folder (--out)")
     with interruptible() as interrupt:
-        if preset is not None and out is not None:
-            trainer = begin(preset, out, changes, start)
+        if preset is not None:
+            trainer = begin(preset, folder_of(preset, out), changes, start)
         else:
             trainer = Trainer.resume(str(resume))
         stopped = trainer.run(minutes, interrupt, tell)

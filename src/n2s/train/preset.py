@@ -34,6 +34,11 @@ def read_config(
     return config_of(table)
 
 
+def folder_of(preset: str | Path, out: str | Path | None) -> Path:
+    """Where a new run lives: where it is told to, or under its preset's name in runs/."""
+    return Path("runs") / Path(preset).stem if out is None else Path(out)
+
+
 def _change(table: dict[str, Any], change: str) -> None:
     """Enter one ``section.key=value``."""
     name, equals, text = change.partition("=")

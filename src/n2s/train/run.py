@@ -10,6 +10,7 @@ from n2s.search.interrupt import Interrupt, interruptible
 from n2s.train.beginning import find
 from n2s.train.config import read_preset
 from n2s.train.distributed import World, world
+from n2s.train.preset import folder_of
 from n2s.train.snapshot import FILE
 from n2s.train.trainer import POLICY_FILE, Tell, Trainer
 
@@ -51,12 +52,11 @@ def train(
         raise InputError(f"the minutes must be positive, not {minutes:g}")
     if resume is not None and (changes or out is not None or start is not None):
         raise InputError("a resumed run goes on as it was: no --out, no --from and no --set")
-    if preset is not None and out is None:
-        raise InputError("a new run needs a folder (--out)")
     with interruptible() as interrupt, world() as here:
         say = tell if tell is not None and here.writer else _nothing
-        if preset is not None and out is not None:
-            return _train(begin(preset, out, changes, here, start), minutes, interrupt, say)
+        if preset is not None:
+            folder = folder_of(preset, out)
+            return _train(begin(preset, folder, changes, here, start), minutes, interrupt, say)
         return _train(Trainer.resume(str(resume), here), minutes, interrupt, say)
 
 
