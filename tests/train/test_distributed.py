@@ -106,7 +106,7 @@ def alone(path: Path) -> tuple[ActorCritic, ActorCritic]:
                 points.append(draw_points(data, index, generator))
                 improvement = int(epoch / config.starts.divisor)
                 start = start_tours(
-                    *(data.variant, points[-1], config.starts, improvement),
+                    *(data.variant, points[-1], config.starts, improvement, ppo.steps),
                     *(decider, generator, CPU),
                 )
                 tours.append(start[0])

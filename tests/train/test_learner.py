@@ -21,7 +21,7 @@ from n2s.search.state import SearchState
 from n2s.train.config import PPO
 from n2s.train.learner import ActorCritic, Learner, Losses, TrainingError
 from n2s.train.rollout import Rollout
-from n2s.train.starts import search_state
+from n2s.train.starts import Budget, search_state
 
 CPU = torch.device("cpu")
 COSTS = pytest.mark.parametrize("costs", [False, True], ids=["paper", "costs"])
@@ -376,3 +376,22 @@ def test_policies_of_one_learned_operator_learn_too(variant: Variant) -> None:
         rollout = collected(networks, 2, 3, 5, variant)
         learner, _ = one_pass(networks, rollout)
         assert gradients(learner).keys() == dict(networks.named_parameters()).keys()
+
+
+def test_behind_the_end_of_a_budget_nothing_is_to_be_gained() -> None:
+    """With the native prior the value knows the budget; at its end it is exactly 0, before it is not."""
+    config = PolicyConfig(width=16, costs=True, prior="native")  # type: ignore[arg-type]
+    torch.manual_seed(0)
+    networks = ActorCritic(config)
+    points = np.random.default_rng(0).random((4, 9, 2))
+    tours = random_tours(4, Variant.LIFO, 4, np.random.default_rng(1))
+    budget = Budget(np.full(4, 20.0), np.array([0.2, 0.2, 0.9, 1.0]))
+    state = search_state(Variant.LIFO, points[[0, 0, 0, 0]], tours[[0, 0, 0, 0]], budget)
+    values = networks.value(state.observe(), None).tolist()
+    assert values[3] == 0.0
+    assert values[0] == pytest.approx(values[1])
+    assert abs(values[0] - values[2]) > 1e-4
+    assert 0.0 not in values[:3]
+    # Without that prior the budget does not count.
+    paper = ActorCritic(PolicyConfig(width=16)).value(state.observe(), None)
+    assert paper.tolist() == pytest.approx([float(paper[0])] * 4)

@@ -86,6 +86,7 @@ def test_the_papers_starts(batch: int, n: int, improvement: int, variant: Varian
         points,
         Starts(),
         improvement,
+        10,
         FastPolicy(policy_of()),
         np.random.default_rng(1),
         CPU,
@@ -103,7 +104,7 @@ def test_an_episode_knows_nothing_of_the_steps_before_it(variant: Variant) -> No
     points = np.random.default_rng(0).random((5, 9, 2))
     generator = np.random.default_rng(1)
     decider = FastPolicy(policy_of())
-    tours, budget = start_tours(variant, points, Starts(), 30, decider, generator, CPU)
+    tours, budget = start_tours(variant, points, Starts(), 30, 10, decider, generator, CPU)
     state = search_state(variant, points, tours, budget)
     for b, tour in enumerate(tours.tolist()):
         cost = oracles.cost(plane_costs(points)[b], tour)
@@ -143,14 +144,14 @@ def test_shares_of_a_batch(variant: Variant) -> None:
     starts = Starts(random=0.2, policy=0.5, annealed=0.3, horizon=(30, 30))
     points = np.random.default_rng(0).random((10, 11, 2))
     found, budget = start_tours(
-        variant, points, starts, 4, FastPolicy(policy_of()), np.random.default_rng(1), CPU
+        variant, points, starts, 4, 10, FastPolicy(policy_of()), np.random.default_rng(1), CPU
     )
     generator = np.random.default_rng(1)
     tours = random_tours(5, variant, 10, generator)
     generator.random(10)  # the budgets, all of them 30
     assert budget.total == pytest.approx(30.0)
     policys = improved(variant, points[2:7], tours[2:7], 4, generator)
-    used = generator.random(3)
+    used = (1 - 10 / 30) * np.minimum(1.3 * generator.random(3), 1.0)
     assert budget.used.tolist() == pytest.approx([0.0] * 2 + [4 / 30] * 5 + used.tolist())
     kept = annealed(
         *(variant, plane_costs(points[7:]), tours[7:]),
@@ -171,14 +172,14 @@ def test_a_policy_without_a_share_gets_no_tour_of_any_batch(random: float, share
     for batch in range(1, 12):
         points = np.random.default_rng(0).random((batch, 5, 2))
         generator = np.random.default_rng(1)
-        start_tours(Variant.PDTSP, points, starts, 3, Nobody(), generator, CPU)
+        start_tours(Variant.PDTSP, points, starts, 3, 10, Nobody(), generator, CPU)
 
 
 def test_annealed_starts_are_feasible_of_all_qualities_and_cheaper(variant: Variant) -> None:
     points = np.random.default_rng(0).random((60, 21, 2))
     costs = plane_costs(points)
     starts = Starts(random=0.0, policy=0.0, annealed=1.0, horizon=(200, 200))
-    found, _ = start_tours(variant, points, starts, 0, Nobody(), np.random.default_rng(1), CPU)
+    found, _ = start_tours(variant, points, starts, 0, 0, Nobody(), np.random.default_rng(1), CPU)
     assert all(oracles.is_feasible(tour.tolist(), 10, variant) for tour in found)
     before = kernels.tour_costs(costs, random_tours(10, variant, 60, np.random.default_rng(1)))
     after = kernels.tour_costs(costs, found)
@@ -204,7 +205,9 @@ def test_a_run_follows_the_curriculum(tmp_path) -> None:  # type: ignore[no-unty
         generator.bit_generator.state = rest["processes"][0]["data"]
         decider = FastPolicy(trainer.learner.networks.policy)
         points = generator.random((5, 7, 2))
-        tours, budget = start_tours(Variant.PDTSP, points, Starts(), steps, decider, generator, CPU)
+        tours, budget = start_tours(
+            Variant.PDTSP, points, Starts(), steps, 10, decider, generator, CPU
+        )
         state = search_state(Variant.PDTSP, points, tours, budget)
         for _ in range(5):
             state.apply(decider.act(state.observe(), torch.from_numpy(generator.random((5, 2)))))

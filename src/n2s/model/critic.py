@@ -5,9 +5,12 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from n2s.kernels.native_chain import VIEWS
 from n2s.model.attention import VanillaAttention
-from n2s.model.config import PolicyConfig
+from n2s.model.config import PolicyConfig, Prior
 from n2s.model.layers import MLP, instance_norm, uniform
+from n2s.model.observation import Progress
+from n2s.model.prior import seen
 
 
 class Critic(nn.Module):
@@ -21,14 +24,27 @@ class Critic(nn.Module):
         self.w_local = uniform(width, width // 2, fan=width)
         self.w_global = uniform(width, width // 2, fan=width)
         self.b = uniform(width // 2, fan=width)
-        self.mlp = MLP(width + 1, width, width // 2, 1)
+        # A policy that knows its budget acts by it, so the value depends on it too.
+        self.views = VIEWS if config.prior is Prior.NATIVE else 0
+        self.mlp = MLP(width + 1 + self.views, width, width // 2, 1)
 
-    def forward(self, nodes: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
-        """(B,) values from embeddings (B, N, D) and best costs (B,); the policy gets no gradient."""
+    def forward(
+        self, nodes: torch.Tensor, best: torch.Tensor, progress: Progress | None = None
+    ) -> torch.Tensor:
+        """(B,) values from embeddings (B, N, D) and best costs (B,); the policy gets no gradient.
+
+        With the native prior, ``progress`` counts: behind the end of the budget, nothing is to be gained.
+        """
         y = nodes.detach()
         y = instance_norm(y + self.attention(y))
         y = instance_norm(y + self.feed_forward(y))
         mixed = y @ self.w_local + (y.mean(1) @ self.w_global)[:, None] + self.b  # Eq. (16)
-        state = torch.cat([mixed.amax(1), mixed.mean(1), best.to(mixed)[:, None]], -1)  # (B, D + 1)
-        value: torch.Tensor = self.mlp(state)[:, 0]  # Eq. (17)
+        parts = [mixed.amax(1), mixed.mean(1), best.to(mixed)[:, None]]
+        if self.views:
+            if progress is None:
+                raise TypeError("the value of a policy with a budget needs the progress")
+            parts.append(seen(progress, nodes.shape[1]).to(mixed))
+        value: torch.Tensor = self.mlp(torch.cat(parts, -1))[:, 0]  # Eq. (17)
+        if progress is not None and self.views:
+            value = value * (progress.used < 1).to(value)
         return value

@@ -13,6 +13,7 @@ from torch.optim import Adam
 
 from n2s.errors import N2SError
 from n2s.model import Assessment, Critic, Decision, Observation, Policy, PolicyConfig
+from n2s.model.policy import Embedding
 from n2s.train.config import PPO
 from n2s.train.loss import approximate_kl, n_step_returns, policy_losses, value_losses
 from n2s.train.rollout import Rollout
@@ -36,13 +37,16 @@ class ActorCritic(nn.Module):
         """How likely the decisions are, and the values of the states."""
         embedding = self.policy.encode(observation, backend)
         assessment = self.policy.log_prob(observation, decision, embedding, backend)
-        return assessment, self.critic(embedding.nodes, observation.best)
+        return assessment, self._value(embedding, observation)
 
     @torch.no_grad()
     def value(self, observation: Observation, backend: ModuleType | None) -> torch.Tensor:
         """(B,) values, without gradients."""
         embedding = self.policy.encode(observation, backend)
-        value: torch.Tensor = self.critic(embedding.nodes, observation.best)
+        return self._value(embedding, observation)
+
+    def _value(self, embedding: Embedding, observation: Observation) -> torch.Tensor:
+        value: torch.Tensor = self.critic(embedding.nodes, observation.best, observation.progress)
         return value
 
 

@@ -32,6 +32,8 @@ class Position:
     """Steps of single tours learned from, in all."""
     seconds: float = 0.0
     """Of training, in all."""
+    best_validation: float = 1e300
+    """The least mean logarithm of the validations' costs so far."""
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,16 @@ def start_tours(
     points: FloatArray,
     starts: Starts,
     improvement: int,
+    episode: int,
     decider: Decider,
     generator: np.random.Generator,
     device: torch.device,
 ) -> tuple[IntArray, Budget]:
-    """(B, N) tours: the first share random, the next improved by the policy, the last annealed."""
+    """(B, N) tours: the first share random, the next improved by the policy, the last annealed.
+
+    The first two are beginnings of searches; an annealed tour stands somewhere on the way, ``episode``
+    steps or more before the end.
+    """
     batch, size, _ = points.shape
     tours = random_tours(size // 2, variant, batch, generator)
     least, most = np.log(starts.horizon)
@@ -76,7 +81,9 @@ def start_tours(
         budget.used[part] = state.used
     if second < batch:
         part = slice(second, batch)
-        budget.used[part] = generator.random(batch - second)
+        # So that the episode ends with the search, or before: about one in four at its very end.
+        room = np.maximum(0.0, 1.0 - episode / budget.total[part])
+        budget.used[part] = room * np.minimum(1.3 * generator.random(batch - second), 1.0)
         steps = (budget.used[part] * budget.total[part]).astype(np.int64)
         cold = HOT * (COLD / HOT) ** budget.used[part]
         costs = plane_costs(points[part])

@@ -33,6 +33,8 @@ from n2s.train.starts import draw_points, search_state, start_tours
 from n2s.train.validation import Validator
 
 POLICY_FILE = "policy.safetensors"
+BEST_FILE = "best.safetensors"
+"""The policy of the best validation so far."""
 NOTHING = -1  # the update before all lines of metrics
 
 Tell = Callable[[str], None]
@@ -185,6 +187,7 @@ class Trainer:
             self._points,
             config.starts,
             config.starts.improvement(position.epoch),
+            config.ppo.steps,
             decider,
             self._data,
             self.world.device,
@@ -282,6 +285,11 @@ class Trainer:
             "validation_seconds": time.monotonic() - began,
         }
         log.write("validation", self.position.update, values)
+        # Costs of different sizes count alike: the geometric mean.
+        costs = [math.log(values[f"cost_{size}"]) for size in self._validator.sizes]
+        if sum(costs) / len(costs) < self.position.best_validation:
+            self.position.best_validation = sum(costs) / len(costs)
+            save_policy(self._checkpoint(values), self.folder / BEST_FILE)
         gaps = ", ".join(
             f"N = {size}: {values[f'cost_{size}']:.4f} ({values[f'gap_{size}']:+.2%})"
             for size in self._validator.sizes
@@ -327,15 +335,18 @@ class Trainer:
             ),
             self.folder,
         )
-        save_policy(
-            Checkpoint(
-                networks.policy,
-                self.config.data.variant,
-                self.config.data.sizes,
-                networks.critic,
-                self._record(),
-            ),
-            self.folder / POLICY_FILE,
+        save_policy(self._checkpoint(), self.folder / POLICY_FILE)
+
+    def _checkpoint(self, validation: dict[str, Any] | None = None) -> Checkpoint:
+        """The policy as it is now."""
+        networks = self.learner.networks
+        record = self._record() | ({} if validation is None else {"validation": validation})
+        return Checkpoint(
+            networks.policy,
+            self.config.data.variant,
+            self.config.data.sizes,
+            networks.critic,
+            record,
         )
 
     def _check(self) -> None:
