@@ -21,16 +21,6 @@ from tempfile import TemporaryDirectory
 
 from hardware import hardware
 
-BASE = [
-    "data.sizes=[21]",
-    "data.since=[1]",
-    "data.batch=[128]",
-    "validation.every=1000",
-    "validation.count=64",
-    "policy.costs=false",
-    "run.threads=1",
-]
-"""What all runs share: one size, so that minutes say something."""
 CHOICES: dict[str, list[str]] = {
     "base": [],
     "base, seed 2": ["data.seed=2"],
@@ -114,7 +104,7 @@ def _judge(preset: Path, changes: list[str], minutes: float) -> dict[str, object
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--preset", type=Path, default=Path("presets/cpu-pdtsp.toml"))
+    parser.add_argument("--preset", type=Path, default=Path("presets/choices-pdtsp-21.toml"))
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--only", nargs="+", choices=CHOICES, default=list(CHOICES))
@@ -132,9 +122,7 @@ def main() -> None:
             len(cores), mp_context=get_context("spawn"), max_tasks_per_child=1
         ) as pool:
             runs = {
-                name: pool.submit(
-                    judge, arguments.preset, [*BASE, *CHOICES[name]], arguments.minutes, free
-                )
+                name: pool.submit(judge, arguments.preset, CHOICES[name], arguments.minutes, free)
                 for name in arguments.only
                 if name not in done
             }
@@ -142,7 +130,7 @@ def main() -> None:
                 line = {
                     "choice": name,
                     "preset": arguments.preset.stem,
-                    "changes": [*BASE, *CHOICES[name]],
+                    "changes": CHOICES[name],
                     "minutes": arguments.minutes,
                     **run.result(),
                     "hardware": hardware(),
