@@ -54,12 +54,13 @@ def test_every_preset_can_be_read_and_says_its_variant(path: Path) -> None:
     assert config_of(json.loads(json.dumps(config.as_table()))) == config
 
 
-def test_the_presets_for_a_cpu_are_one_policy_for_growing_sizes(variant: Variant) -> None:
+def test_the_presets_for_a_cpu_are_one_policy_for_all_sizes(variant: Variant) -> None:
     config = read_preset(PRESETS / f"cpu-{variant}.toml")
     assert (config.policy.width, config.policy.costs) == (64, True)
     assert config.data.sizes == (21, 51, 101)
-    assert [config.data.active(epoch) for epoch in (1, 5, 6, 15, 16, 200)] == [
-        *([0], [0], [0, 1], [0, 1], [0, 1, 2], [0, 1, 2])
+    assert config.policy.prior == "native"
+    assert [config.data.active(epoch) for epoch in (1, 2, 3, 200)] == [
+        *([0, 1], [0, 1], [0, 1, 2], [0, 1, 2])
     ]
     assert min(config.starts.random, config.starts.policy, config.starts.annealed) > 0
 
