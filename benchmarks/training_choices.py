@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Manager, get_context
 from pathlib import Path
@@ -20,6 +19,7 @@ from queue import Queue
 from tempfile import TemporaryDirectory
 
 from hardware import hardware
+from spent import Spent
 
 CHOICES: dict[str, list[str]] = {
     "base": [],
@@ -46,17 +46,6 @@ STEPS = (300, 1000)
 """Steps of the searches that judge."""
 
 
-class Spent:
-    """Asks a run to stop when its process has had its time."""
-
-    def __init__(self, end: float) -> None:
-        self.end = end
-
-    @property
-    def asked(self) -> bool:
-        return time.process_time() >= self.end
-
-
 def judge(preset: Path, changes: list[str], minutes: float, cores: Queue[int]) -> dict[str, object]:
     """Train on a core of its own, then search with what came out of it."""
     core = cores.get()
@@ -79,8 +68,7 @@ def _judge(preset: Path, changes: list[str], minutes: float) -> dict[str, object
 
     config = read_preset(preset, changes)
     with TemporaryDirectory() as folder:
-        spent = Spent(time.process_time() + 60 * minutes)
-        begin(preset, folder, changes).run(interrupt=spent)  # type: ignore[arg-type]
+        begin(preset, folder, changes).run(interrupt=Spent(minutes))
         trained = load(Path(folder) / POLICY_FILE)
         result: dict[str, object] = {
             key: trained.record[key] for key in ("transitions", "updates", "hours")

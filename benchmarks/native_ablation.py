@@ -1,0 +1,109 @@
+"""What each part of the native policy is worth: evolutions without it, at equal time; JSON lines.
+
+Every evolution gets the same minutes of one core (processor time). Its policy is then judged on the same
+fixed instances, by steps from random tours and by work from greedy ones (requests put back, which is what
+time is spent on); ``percent`` is the mean cost relative to the policy with all parts. Lines already in
+``--out`` are not made again.
+
+Run: ``python benchmarks/native_ablation.py --variant lifo --out FILE [--minutes 4] [--only whole several]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from hardware import hardware
+from spent import Spent
+
+from n2s.evolve.run import begin
+from n2s.evolve.tasks import task_of
+from n2s.native import NativePolicy, load
+from n2s.native.parts import Part
+from n2s.problem import Variant, generate
+
+WHOLE = "whole"
+NODES = (51, 101)
+STEPS, WORK = 3000, 30_000
+SEED = 424_242
+"""Of the instances that judge."""
+
+
+def judge(policy: NativePolicy, count: int) -> dict[str, list[float]]:
+    """Costs of fixed searches, by what they are."""
+    found = {}
+    for nodes in NODES:
+        instances = generate(nodes // 2, count, SEED + nodes, policy.variant)
+        for name, budget in (("steps", {"steps": STEPS}), ("work", {"work": WORK})):
+            generator = np.random.default_rng([SEED, nodes])
+            tasks = [task_of(instance, generator, **budget) for instance in instances]  # type: ignore[arg-type]
+            found[f"{nodes} nodes, {next(iter(budget.values()))} {name}"] = [
+                task.run(policy)[0] for task in tasks
+            ]
+    return found
+
+
+def ablate(variant: str, without: str, minutes: float, count: int) -> dict[str, object]:
+    """Evolve without a part, and judge."""
+    changes = ["run.threads=1", "validation.every=100000", "validation.count=1"]
+    changes += ["validation.reference=1", "tasks.sizes=[21, 51, 51, 101]"]
+    if without != WHOLE:
+        changes.append(f'strategy.without=["{without}"]')
+    with TemporaryDirectory() as folder:
+        trainer = begin(f"presets/native-{variant}.toml", folder, changes)
+        trainer.run(interrupt=Spent(minutes))
+        policy = load(Path(folder) / "policy.json")
+    return {"generations": trainer.generation, "costs": judge(policy, count)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--variant", type=Variant, choices=list(Variant), default=Variant.LIFO)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=4.0)
+    parser.add_argument("--count", type=int, default=50)
+    choices = [WHOLE, *Part]
+    parser.add_argument("--only", nargs="+", choices=choices, default=choices)
+    arguments = parser.parse_args()
+    done: dict[str, dict[str, list[float]]] = {}
+    if arguments.out.exists():
+        lines = map(json.loads, arguments.out.read_text().splitlines())
+        done = {line["without"]: line["costs"] for line in lines}
+    cores = len(os.sched_getaffinity(0))
+    with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        runs = {
+            name: pool.submit(
+                *(ablate, arguments.variant.value, str(name)),
+                *(arguments.minutes, arguments.count),
+            )
+            for name in arguments.only
+            if name not in done
+        }
+        for name, run in runs.items():
+            result = run.result()
+            line = {"without": str(name), "variant": arguments.variant, **result}
+            line |= {"minutes": arguments.minutes, "hardware": hardware()}
+            with arguments.out.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            done[str(name)] = result["costs"]  # type: ignore[assignment]
+            print(name, result["generations"], flush=True)
+    if WHOLE in done:
+        whole = done[WHOLE]
+        table = {
+            name: {
+                what: round(100 * float((np.array(costs[what]) / whole[what] - 1).mean()), 3)
+                for what in whole
+            }
+            for name, costs in done.items()
+        }
+        print(json.dumps({"percent": table, "hardware": hardware()}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
