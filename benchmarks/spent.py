@@ -15,7 +15,7 @@ class Spent(Interrupt):
         super().__init__()
 
     @property
-    def asked(self) -> bool:  # type: ignore[override]
+    def asked(self) -> bool:
         """Whether the time is over."""
         return time.process_time() >= self._end
 
