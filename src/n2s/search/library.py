@@ -123,7 +123,12 @@ def _nearest(variant: Variant, size: int) -> NamedPolicy:
     usable = [p for p in every() if variant in p.variants and p.sizes]
     if not usable:
         return _hand_made(DEFAULT)
-    return min(usable, key=lambda p: min(abs(trained - size) for trained in p.sizes))
+
+    def distance(named: NamedPolicy) -> tuple[int, bool]:
+        """How far from its training, then whether it does without exact costs, which cost it routes."""
+        return min(abs(trained - size) for trained in named.sizes), not named.policy.config.costs
+
+    return min(usable, key=distance)
 
 
 def _from(checkpoint: Checkpoint, name: str) -> NamedPolicy:
