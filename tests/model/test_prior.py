@@ -113,7 +113,7 @@ def test_reinsertion_is_the_native_policys(variant: Variant, batch: int, n: int)
     requests = np.random.default_rng(3).integers(1, n + 1, batch)
     rests = kernels.remove_requests(observation.tours, requests)
     mixed = policy.encode(observation).mixed
-    pairs = policy.reinsertion._pairs(mixed, observation, requests, rests, plain)  # type: ignore[union-attr]
+    pairs = policy.reinsertion.pairs(mixed, observation, requests, rests, plain)  # type: ignore[union-attr]
     found = plain.pair_logits(pairs).detach().flatten(1).log_softmax(-1)
     gaps = rests.shape[1]
     for row in range(batch):

@@ -395,14 +395,41 @@ def _collect(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, parallel=True)
-def pair_logits(variant, rests, a, b, extra, prior, weights):  # type: ignore[no-untyped-def]
-    """(B, M, M) logits by pickup gap and delivery gap; -inf where a pair is not feasible."""
+def pair_effects(variant, rests, a, b, extra, prior, weights, chunks):  # type: ignore[no-untyped-def]
+    """Mean logits of pickup gaps (B, M), of delivery gaps behind them (B, M) and of j = k (B,).
+
+    Each is relative to the mean over all feasible pairs of its tour; 0 where no pair is feasible.
+    """
     batch, gaps, _ = a.shape
-    out = np.full((batch, gaps, gaps), -np.inf, a.dtype)
-    for t in prange(batch):
+    pickup, delivery = np.zeros((batch, gaps)), np.zeros((batch, gaps))
+    together = np.zeros(batch)
+    chunks = min(batch, chunks)
+    for chunk in prange(chunks):
         scratch = _scratch(a)
         js, ks, logits = scratch[:3]
-        count = _score(variant, rests[t], a[t], b[t], extra[t], prior[t], weights, scratch)
-        for e in range(count):
-            out[t, js[e], ks[e]] = logits[e]
-    return out
+        count_j, count_k = np.empty(gaps), np.empty(gaps)
+        for t in range(chunk * batch // chunks, (chunk + 1) * batch // chunks):
+            count = _score(variant, rests[t], a[t], b[t], extra[t], prior[t], weights, scratch)
+            count_j[:] = 0.0
+            count_k[:] = 0.0
+            same, total = 0, 0.0
+            for e in range(count):
+                j, k, logit = js[e], ks[e], np.float64(logits[e])
+                total += logit
+                pickup[t, j] += logit
+                count_j[j] += 1.0
+                if j == k:
+                    together[t] += logit
+                    same += 1
+                else:
+                    delivery[t, k] += logit
+                    count_k[k] += 1.0
+            mean = total / count
+            for gap in range(gaps):
+                if count_j[gap] > 0:
+                    pickup[t, gap] = pickup[t, gap] / count_j[gap] - mean
+                if count_k[gap] > 0:
+                    delivery[t, gap] = delivery[t, gap] / count_k[gap] - mean
+            if same > 0:
+                together[t] = together[t] / same - mean
+    return pickup, delivery, together

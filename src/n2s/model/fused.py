@@ -151,9 +151,11 @@ def draw_pairs(
     return j, k, log_prob
 
 
-def pair_logits(pairs: PairInput) -> torch.Tensor:
-    """(B, M, M) logits; see ``plain.pair_logits``. Without gradient."""
-    return torch.from_numpy(pair_kernel.pair_logits(*_pair_arrays(pairs)))
+def pair_effects(pairs: PairInput) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Mean logits by gap of the pickup, by gap of a delivery behind it, and for j = k: see the kernel."""
+    found = pair_kernel.pair_effects(*_pair_arrays(pairs), numba.get_num_threads())
+    pickup, delivery, together = (torch.from_numpy(part) for part in found)
+    return pickup, delivery, together
 
 
 class _PairLogProbs(torch.autograd.Function):

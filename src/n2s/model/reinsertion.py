@@ -140,7 +140,7 @@ class LearnedReinsertion(nn.Module):
         age = progress.age[torch.arange(observation.batch), torch.from_numpy(requests - 1)]
         return torch.stack([age, progress.excess, progress.stagnation], -1)
 
-    def _pairs(
+    def pairs(
         self,
         mixed: torch.Tensor | None,
         observation: Observation,
@@ -148,6 +148,7 @@ class LearnedReinsertion(nn.Module):
         rests: IntArray,
         backend: ModuleType,
     ) -> PairInput:
+        """What the pair MLP reads, from embeddings."""
         if mixed is None:
             raise TypeError("the learned reinsertion needs embeddings")
         ends, at, behind = (
@@ -167,7 +168,7 @@ class LearnedReinsertion(nn.Module):
         backend: ModuleType,
     ) -> Drawn:
         """(j, k, log-probability), each (B,)."""
-        pairs = self._pairs(mixed, observation, requests, rests, backend)
+        pairs = self.pairs(mixed, observation, requests, rests, backend)
         drawn: Drawn = backend.draw_pairs(pairs, uniforms)
         return drawn
 
@@ -182,7 +183,7 @@ class LearnedReinsertion(nn.Module):
         backend: ModuleType,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probability of given gaps and entropy of the choice, each (B,)."""
-        pairs = self._pairs(mixed, observation, requests, rests, backend)
+        pairs = self.pairs(mixed, observation, requests, rests, backend)
         result: tuple[torch.Tensor, torch.Tensor] = backend.pair_log_probs(pairs, j, k)
         return result
 

@@ -50,29 +50,38 @@ class LearnedRemoval(nn.Module):
         """How many positions ahead succ(x) stands in Eq. (12)."""
         return 1 if self.config.successor is Successor.DIRECT else 2
 
-    def logits(self, closeness: torch.Tensor, observation: Observation) -> torch.Tensor:
-        """(B, n) C * tanh(MLP_lambda) of lambda (B, H, N), Eq. (13); -inf for the last one removed."""
+    def scores(self, closeness: torch.Tensor, observation: Observation) -> torch.Tensor:
+        """(B, n) C * tanh(MLP_lambda) of lambda (B, H, N), Eq. (13): the network's own part."""
         n = observation.n
         place = torch.from_numpy(kernels.positions(observation.tours)).to(closeness.device)
         index = place[:, None].expand(-1, self.config.heads, -1)
         by_node = closeness.gather(2, index)  # (B, H, N)
-        recent = torch.from_numpy(observation.recent).to(closeness.device)
-        requests = torch.arange(1, n + 1, device=closeness.device)
-        flags = (recent[:, None] == requests[:, None]).to(closeness)  # (B, n, 3)
         features = [
             by_node[:, :, 1 : n + 1].transpose(1, 2),
             by_node[:, :, n + 1 :].transpose(1, 2),
             observation.frequency.to(closeness)[..., None],
-            flags,
+            self._flags(observation).to(closeness),
         ]
         if self.config.costs:
             features.append(self._cost_features(observation).to(closeness))
-        logits = self.config.clip * torch.tanh(self.mlp(torch.cat(features, -1))[..., 0])
+        return self.config.clip * torch.tanh(self.mlp(torch.cat(features, -1))[..., 0])
+
+    def logits(self, closeness: torch.Tensor, observation: Observation) -> torch.Tensor:
+        """(B, n) the network's scores and the prior; -inf for the last one removed."""
+        logits = self.scores(closeness, observation)
         if self.prior is not None:
             logits = logits + self.prior(observation)
-        if self.config.mask_last and n > 1:
-            logits = logits.masked_fill(flags[..., 0] > 0, -torch.inf)
+        if self.config.mask_last and observation.n > 1:
+            logits = logits.masked_fill(
+                self._flags(observation)[..., 0].to(logits.device), -torch.inf
+            )
         return logits
+
+    @staticmethod
+    def _flags(observation: Observation) -> torch.Tensor:
+        """(B, n, 3) whether a request was removed one, two and three steps ago."""
+        requests = torch.arange(1, observation.n + 1)
+        return torch.from_numpy(observation.recent)[:, None] == requests[:, None]
 
     def log_probs(
         self, mixed: torch.Tensor | None, observation: Observation, backend: ModuleType
