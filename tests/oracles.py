@@ -384,6 +384,7 @@ NATIVE_BLOCKS = {
     "several": (2,),
     "places": (4,),
     "blocks": (7,),
+    "bridge": (3,),
 }
 
 

@@ -67,6 +67,7 @@ class Native:
         scale: float = 0.4,
         times: np.ndarray | None = None,
         traces: np.ndarray | None = None,
+        bias: np.ndarray | None = None,
     ) -> None:
         self.here, self.scale = here, scale
         self.n = len(tour) // 2
@@ -78,6 +79,7 @@ class Native:
         self.times = np.full(self.n, -10 * self.n) if times is None else times.copy()
         self.traces = np.zeros(self.n, np.float32) if traces is None else traces.copy()
         self.counters = np.zeros(2, np.int64)
+        self.bias = np.zeros(self.n, np.float32) if bias is None else bias.astype(np.float32)
         self.state = np.array([seed], np.uint64)
 
     def run(
@@ -90,8 +92,9 @@ class Native:
         timed: bool = False,
     ) -> None:
         here = self.here
-        run_native(
-            *(here.variant, here.costs, here.reach, here.near, here.alike, self.theta, self.scale),
+        self.progress = run_native(
+            *(here.variant, here.costs, here.reach, here.near, here.alike, self.theta, self.bias),
+            self.scale,
             *(self.tour, self.best_tour, self.costs, self.times, self.traces, self.counters),
             *(self.state, steps, progress, pace, toil, budget, timed),
         )
@@ -124,7 +127,7 @@ def test_the_layout() -> None:
     shapes = oracles.NATIVE_BLOCKS
     assert list(LAYOUT) == list(shapes)
     assert list(LAYOUT.values()) == [math.prod(shape) for shape in shapes.values()]
-    assert PARAMETERS == 204
+    assert PARAMETERS == 207
 
 
 @pytest.mark.parametrize(
@@ -354,6 +357,8 @@ def test_work_ends_at_progress_one(sigma: float, variant: Variant) -> None:
     while progress < 1:
         stepwise.run(1, progress, pace, toil)
         progress += pace + toil * max(1, len(stepwise.last_out))
+        assert stepwise.progress == progress
+    assert whole.progress == progress
     assert whole.everything == stepwise.everything
     before = whole.everything
     whole.run(10, 1.0, pace, toil)
@@ -402,8 +407,11 @@ def test_as_many_go_out_as_the_class_says(count: int, variant: Variant) -> None:
             assert sum(times for size, times in seen.items() if size >= low) > 100
 
 
-def test_removals_have_the_probabilities_of_their_scores(variant: Variant) -> None:
-    """20,000 first steps, by chi-square: the softmax over features of the slow twin."""
+@pytest.mark.parametrize("bias", [[0.0] * 5, [0.5, -1.0, 0.0, 1.5, 0.3]])
+def test_removals_have_the_probabilities_of_their_scores(
+    bias: list[float], variant: Variant
+) -> None:
+    """20,000 first steps, by chi-square: the softmax over features of the slow twin, and the bias."""
     n, scale = 5, 0.4
     theta = single(random_theta(8, 0.4))
     here = world(n, variant)
@@ -413,12 +421,12 @@ def test_removals_have_the_probabilities_of_their_scores(variant: Variant) -> No
     traces = rng.random(n).astype(np.float32)
     counts: Counter[int] = Counter()
     for seed in range(20_000):
-        chain = Native(here, tour, theta, seed, scale, times, traces)
+        chain = Native(here, tour, theta, seed, scale, times, traces, np.array(bias))
         chain.run(1, 0.3, budget=512.0, timed=True)
         counts.update(chain.last_out)
     seen = np.array([0.0, 0.0, 0.3, 0.5, 1.0])
     features = oracles.native_features(here.costs, tour.tolist(), scale, 1, times, traces)
-    scores = oracles.native_scores(theta, seen, features)
+    scores = oracles.native_scores(theta, seen, features) + bias
     weights = np.exp(scores - scores.max())
     chances = dict(enumerate((weights / weights.sum()).tolist(), 1))
     assert max(chances.values()) < 0.9

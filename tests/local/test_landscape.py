@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oracles
-from n2s.local import Guide, Settings, ShortTours, landscape_of
+from n2s.local import Settings, ShortTours, landscape_of
 from n2s.local.landscape import NEIGHBOURS
 from n2s.problem import Instance, Variant, generate, random_tour
 
@@ -85,20 +85,6 @@ def test_annealing_a_tour_of_a_landscape(symmetric: bool, variant: Variant) -> N
         assert oracles.is_feasible(route.tolist(), 5, variant)
         assert claimed == pytest.approx(oracles.cost(instance.costs, route.tolist()), abs=1e-9)
     assert costs[1] < start
-
-
-def test_a_guide_steers_but_does_not_count(variant: Variant) -> None:
-    """A price of 100 on every place but behind the depot: the last one in is always in front."""
-    n = 5
-    instance = make(n, True, variant)
-    pickup = np.full((n, 2 * n + 1), 100.0)
-    pickup[:, 0] = 0.0
-    guided = landscape_of(instance, Guide(pickup=pickup))
-    order = np.random.default_rng(4).permutation(n) + 1
-    tour = guided.start(np.random.default_rng(4))
-    assert tour[tour <= n].tolist() == [0, *order[::-1].tolist()]
-    assert guided.cost(tour) == pytest.approx(oracles.cost(instance.costs, tour.tolist()))
-    assert landscape_of(instance).start(np.random.default_rng(4)).tolist() != tour.tolist()
 
 
 def test_a_matrix_on_demand(variant: Variant) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,22 @@ def test_blocks_are_slices_in_the_order_of_the_layout() -> None:
     assert [v for block in policy.blocks.values() for v in block] == list(range(PARAMETERS))
 
 
+def test_a_bridge_without_weights_is_none(tmp_path: Path) -> None:
+    """Files and hashes of policies without one are what they were before there were bridges."""
+    theta = np.random.default_rng(1).normal(size=PARAMETERS)
+    whole = NativePolicy(Variant.LIFO, theta)
+    assert whole.bridge.tolist() == whole.blocks["bridge"] == theta[204:].tolist()
+    theta[204:] = 0.0
+    without = NativePolicy(Variant.LIFO, theta)
+    assert without.bridge.tolist() == [0, 0, 0]
+    assert list(without.blocks) == list(LAYOUT)[:-1]
+    text = json.dumps(["lifo", without.blocks])
+    assert without.sha256 == hashlib.sha256(text.encode()).hexdigest() != whole.sha256
+    for policy in (whole, without):
+        save(policy, tmp_path / "p.json")
+        assert load(tmp_path / "p.json").theta.tolist() == policy.theta.tolist()
+
+
 def test_parameters_cannot_be_changed_behind_the_hash() -> None:
     theta = np.zeros(PARAMETERS)
     policy = NativePolicy(Variant.PDTSP, theta)
@@ -81,8 +98,8 @@ def test_the_hash_is_of_variant_and_parameters() -> None:
 @pytest.mark.parametrize(
     ("theta", "sentence"),
     [
-        (np.zeros(5), "a native policy has 204 parameters, not 5"),
-        (np.zeros((2, 102)), "a native policy has 204 parameters, not 204"),
+        (np.zeros(5), "a native policy has 207 parameters, not 5"),
+        (np.zeros((3, 69)), "a native policy has 207 parameters, not 207"),
         (np.full(PARAMETERS, np.nan), "a parameter of the native policy is not a number of"),
         (np.full(PARAMETERS, -np.inf), "a parameter of the native policy is not a number of"),
         (np.full(PARAMETERS, 1.1e6), "a parameter of the native policy is not a number of"),

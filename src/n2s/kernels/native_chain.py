@@ -58,8 +58,9 @@ LAYOUT = {
     "several": 2,
     "places": 4,
     "blocks": 1 + VIEWS + 1,
+    "bridge": 3,
 }
-"""Names and lengths of the blocks of theta."""
+"""Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
 PARAMETERS = sum(LAYOUT.values())
 _BEGIN = dict(zip(LAYOUT, np.cumsum([0, *LAYOUT.values()]).tolist(), strict=False))
 _LINEAR, _FEATURES, _REMOVAL_VIEWS = (
@@ -255,6 +256,7 @@ def run_native(  # type: ignore[no-untyped-def]
     near,
     alike,
     theta,
+    bias,
     scale,
     tour,
     best_tour,
@@ -270,13 +272,14 @@ def run_native(  # type: ignore[no-untyped-def]
     budget,
     timed,
 ):
-    """Go on with ``tour`` for some steps, in place.
+    """Go on with ``tour`` for some steps, in place; returns the progress behind them.
 
-    ``costs`` (2,) are the current and the best cost; ``times`` (n,) the step at which a request was last
-    taken out, ``traces`` (n,) how often lately; ``counters`` (2,) the steps made and those without
-    improvement. Progress begins at ``progress`` and grows by ``pace`` a step and ``toil`` a request put
-    back; where toil counts, the chain ends at 1. ``budget`` are the steps for each request that the whole
-    chain has; ``timed`` says that time counts, not steps.
+    ``bias`` (n,) is added to the logits of taking a request out. ``costs`` (2,) are the current and the
+    best cost; ``times`` (n,) the step at which a request was last taken out, ``traces`` (n,) how often
+    lately; ``counters`` (2,) the steps made and those without improvement. Progress begins at ``progress``
+    and grows by ``pace`` a step and ``toil`` a request put back; where toil counts, the chain ends at 1.
+    ``budget`` are the steps for each request that the whole chain has; ``timed`` says that time counts,
+    not steps.
     """
     size = len(tour)
     n = size // 2
@@ -332,6 +335,8 @@ def run_native(  # type: ignore[no-untyped-def]
                 features[4, r] = traces[r]
                 traces[r] *= fade
             removal_scores(theta, seen, features, n, scores)
+            for r in range(n):
+                scores[r] += bias[r]
             count_chances(theta, seen, counts)
             u = next_uniform(state)
             level = 0
@@ -432,3 +437,4 @@ def run_native(  # type: ignore[no-untyped-def]
                 stagnation = 0
     costs[0], costs[1] = current, best
     counters[0], counters[1] = clock, stagnation
+    return progress

@@ -2,14 +2,13 @@
 
 from n2s.local.chain import Chain, ChainMaker, Outset
 from n2s.local.evolve import Watch, search
-from n2s.local.guide import Guide
+from n2s.local.guide import reach_of
 from n2s.local.landscape import Landscape, ShortTours, landscape_of
 from n2s.local.plan import Plan, Settings
 
 __all__ = [
     "Chain",
     "ChainMaker",
-    "Guide",
     "Landscape",
     "Outset",
     "Plan",
@@ -17,5 +16,6 @@ __all__ = [
     "ShortTours",
     "Watch",
     "landscape_of",
+    "reach_of",
     "search",
 ]

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from n2s.errors import InputError
 from n2s.kernels.chain import run_chain, start_tour
 from n2s.kernels.crossover import graft_block, reorder_stretch
 from n2s.kernels.legs import nearest_stops, plane, route_cost, similar_requests
 from n2s.kernels.linked_chain import run_linked_chain
 from n2s.kernels.linked_start import start_long_tour
-from n2s.local.guide import Guide
+from n2s.local.guide import reach_of
 from n2s.local.plan import Settings
 from n2s.problem import Instance, Variant
 from n2s.problem.distance import FloatArray
@@ -83,12 +82,10 @@ class Landscape(ABC):
 class ShortTours(Landscape):
     """Every gap is looked at."""
 
-    def __init__(self, instance: Instance, guide: Guide) -> None:
+    def __init__(self, instance: Instance) -> None:
         costs = np.ascontiguousarray(instance.costs)
         super().__init__(instance.variant, costs, instance.n, NEIGHBOURS)
-        symmetric = guide.plain and bool((costs == costs.T).all())
-        self.reach = costs if symmetric else guide.reach(costs)
-        self.cumulative = guide.cumulative(instance.n)
+        self.reach = costs if bool((costs == costs.T).all()) else reach_of(costs)
         self.careful = forbids(costs)
 
     def edge(self, tour: IntArray) -> float:
@@ -121,7 +118,7 @@ class ShortTours(Landscape):
             self.reach,
             self.near,
             self.alike,
-            self.cumulative,
+            np.empty(0),
             tour,
             best_tour,
             costs,
@@ -184,8 +181,8 @@ def forbids(costs: FloatArray) -> bool:
     return bool(costs.max() > HUGE * np.median(costs))
 
 
-def landscape_of(instance: Instance, guide: Guide | None = None, dense: bool = False) -> Landscape:
-    """The landscape of an instance; a guide needs one whose tours are short.
+def landscape_of(instance: Instance, dense: bool = False) -> Landscape:
+    """The landscape of an instance.
 
     Who asks for a ``dense`` one gets it as long as a matrix can be kept, and so does a matrix that forbids
     arcs: linked lists add costs up change by change.
@@ -193,7 +190,5 @@ def landscape_of(instance: Instance, guide: Guide | None = None, dense: bool = F
     if instance.matrix is not None and instance.size <= MOST_MATRIX:
         dense = dense or forbids(instance.matrix)
     if instance.size < LONG or (dense and instance.size <= MOST_MATRIX):
-        return ShortTours(instance, guide or Guide())
-    if guide is not None:
-        raise InputError(f"a guide needs fewer than {LONG} nodes, not {instance.size}")
+        return ShortTours(instance)
     return LongTours(instance)

@@ -12,6 +12,7 @@ from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
 from n2s.local.plan import settings_of
 from n2s.native.policy import NativePolicy
 from n2s.problem import Variant
+from n2s.problem.distance import FloatArray
 
 WARM = 0.5
 """The progress at which a chain begins that gets a good tour."""
@@ -30,6 +31,8 @@ class NativeChain(Chain):
         super().__init__(land, outset)
         self.short = land
         self.theta = policy.theta
+        self.reach: FloatArray = land.reach
+        self.bias = np.zeros(land.n, np.float32)
         self.scale = outset.scale
         self.timed = outset.timed
         self.first = WARM if outset.warm else 0.0
@@ -49,15 +52,17 @@ class NativeChain(Chain):
         self._run(int(budget / step) + 1, self.first, left * step / budget, left * request / budget)
         return self.best, int(self.counters[0])
 
-    def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
+    def _run(self, steps: int, progress: float, pace: float, toil: float) -> float:
+        """Steps from some progress on; the progress behind them."""
         land = self.short
-        run_native(
+        behind: float = run_native(
             land.variant.code,
             land.legs,
-            land.reach,
+            self.reach,
             land.near,
             land.alike,
             self.theta,
+            self.bias,
             self.scale,
             self.tour,
             self.best_tour,
@@ -73,6 +78,7 @@ class NativeChain(Chain):
             self.budget,
             self.timed,
         )
+        return behind
 
 
 def native_chains(policy: NativePolicy) -> ChainMaker:

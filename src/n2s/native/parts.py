@@ -33,6 +33,8 @@ class Part(StrEnum):
     PLACES = "places"
     """Bonuses for old places."""
     BLOCKS = "blocks"
+    BRIDGE = "bridge"
+    """Scores of a network (``native.bridge``)."""
 
 
 _FEATURES = {
@@ -49,6 +51,7 @@ _BLOCKS = {
     Part.SEVERAL: ("count/bias", "count/views", "ways", "several"),
     Part.PLACES: ("places",),
     Part.BLOCKS: ("blocks",),
+    Part.BRIDGE: ("bridge",),
 }
 
 
@@ -71,6 +74,14 @@ def indices(part: Part) -> np.ndarray:
         wheres = [_where(name, np.arange(count) * VIEWS + view) for name, count in units.items()]
         return np.concatenate([*wheres, _where("blocks", 1 + view)])
     return np.concatenate([_where(name) for name in _BLOCKS[part]])
+
+
+def only(parts: tuple[Part, ...]) -> np.ndarray:
+    """A mask of the parameters that belong to some parts."""
+    free = np.zeros(sum(LAYOUT.values()), bool)
+    for part in parts:
+        free[indices(part)] = True
+    return free
 
 
 def switched_off(theta: FloatArray, parts: tuple[Part, ...]) -> tuple[FloatArray, np.ndarray]:

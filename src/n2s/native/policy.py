@@ -19,6 +19,7 @@ from n2s.problem.distance import FloatArray
 
 KIND = "n2s native policy"
 FORMAT = 1
+BRIDGE = "bridge"
 LARGEST = 1e6
 """Of a parameter, in absolute value."""
 
@@ -44,10 +45,18 @@ class NativePolicy:
 
     @property
     def blocks(self) -> dict[str, list[float]]:
-        """The parameters by name."""
+        """The parameters by name; a bridge without weights is none, in files and hashes neither."""
         ends = np.cumsum(list(LAYOUT.values()))
         parts = np.split(self.theta, ends[:-1])
-        return {name: part.tolist() for name, part in zip(LAYOUT, parts, strict=True)}
+        blocks = {name: part.tolist() for name, part in zip(LAYOUT, parts, strict=True)}
+        if not self.bridge.any():
+            del blocks[BRIDGE]
+        return blocks
+
+    @property
+    def bridge(self) -> FloatArray:
+        """(3,) weights of a network's removal, pickup and delivery scores (``native.bridge``)."""
+        return self.theta[-LAYOUT[BRIDGE] :]
 
     @property
     def sha256(self) -> str:
@@ -100,6 +109,8 @@ def _policy(content: object) -> NativePolicy:
     blocks, record = content.get("parameters"), content.get("training")
     if not isinstance(blocks, dict) or not isinstance(record, dict):
         raise InputError("holds no parameters or no record of the training")
+    if BRIDGE not in blocks:
+        blocks = {**blocks, BRIDGE: [0.0] * LAYOUT[BRIDGE]}
     if list(blocks) != list(LAYOUT):
         raise InputError(f"has other blocks of parameters than {', '.join(LAYOUT)}")
     for name, length in LAYOUT.items():

@@ -105,7 +105,7 @@ def described() -> list[dict[str, Any]]:
             "variants": [policy.variant.value],
             "sizes": [],
             "width": None,
-            "parameters": len(policy.theta),
+            "parameters": sum(map(len, policy.blocks.values())),
             "trained": str(policy.record.get("preset", "")),
             "sha256": policy.sha256,
         }
