@@ -191,14 +191,19 @@ def test_a_time_limit_counts_the_start_of_the_command() -> None:
         (["--method", "n2s", "--checkpoint", "nobody"], "there is no checkpoint 'nobody'"),
         (
             ["--checkpoint", "random"],
-            "checkpoint belongs to the methods n2s, n2s-a and native, not to auto",
+            "checkpoint belongs to the methods n2s, n2s-a, native and native+n2s, not to auto",
         ),
         (["--augments", "3"], "augments belongs to the methods n2s and n2s-a, not to auto"),
-        (["--start", "greedy"], "start belongs to the methods n2s, n2s-a and native, not to auto"),
+        (
+            ["--start", "greedy"],
+            "start belongs to the methods n2s, n2s-a, native and native+n2s, not to auto",
+        ),
+        (["--native", "x.json"], "native belongs to the method native+n2s, not to auto"),
+        (["--every", "9"], "every belongs to the method native+n2s, not to auto"),
         (["--clip", "6"], "clip belongs to the methods n2s and n2s-a, not to auto"),
         (
             ["--method", "n2s-a", "--threads", "2"],
-            "threads belongs to the methods auto, anneal and native",
+            "threads belongs to the methods auto, anneal, native and native+n2s",
         ),
         (["--threads", "0"], "number of threads must be at least 1, not 0"),
         (["--method", "magic"], "the method is 'magic'"),

@@ -276,7 +276,10 @@ def test_a_signal_returns_the_best_so_far(number: int, method: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"method": "best"}, "the method is 'best', not one of auto, anneal, native, n2s, n2s-a"),
+        (
+            {"method": "best"},
+            r"the method is 'best', not one of auto, anneal, native, native\+n2s, n2s, n2s-a",
+        ),
         ({"start": "middle"}, "the start is 'middle'"),
         ({"augments": 0}, "at least 1, not 0"),
         ({"method": "n2s", "augments": 5}, "augments belong to n2s-a"),
@@ -293,19 +296,27 @@ def test_a_signal_returns_the_best_so_far(number: int, method: str) -> None:
         ({"method": "n2s", "checkpoint": "nobody"}, "there is no checkpoint 'nobody'"),
         (
             {"checkpoint": "random"},
-            "checkpoint belongs to the methods n2s, n2s-a and native, not to auto",
+            r"checkpoint belongs to the methods n2s, n2s-a, native and native\+n2s, not to auto",
         ),
         ({"method": "anneal", "augments": 1}, "augments belongs to the methods .* not to anneal"),
         (
             {"method": "anneal", "start": "greedy"},
-            "start belongs to the methods n2s, n2s-a and native",
+            r"start belongs to the methods n2s, n2s-a, native and native\+n2s",
         ),
         ({"method": "anneal", "clip": 6.0}, "clip belongs to the methods n2s and n2s-a"),
         (
             {"method": "n2s", "threads": 2},
-            "threads belongs to the methods auto, anneal and native, not to n2s",
+            r"threads belongs to the methods auto, anneal, native and native\+n2s, not to n2s",
         ),
-        ({"method": "n2s-a", "threads": 1}, "auto, anneal and native, not to n2s-a"),
+        ({"method": "n2s-a", "threads": 1}, r"auto, anneal, native and native\+n2s, not to n2s-a"),
+        ({"native": "native-lifo"}, r"native belongs to the method native\+n2s, not to auto"),
+        (
+            {"method": "native", "every": 5},
+            r"every belongs to the method native\+n2s, not to native",
+        ),
+        ({"method": "native+n2s", "every": 0}, "every must be at least 1 step, not 0"),
+        ({"method": "native+n2s", "every": 2.5}, "every must be a whole number, not 2.5"),
+        ({"method": "native+n2s"}, "the native policy has no weights for a network's scores"),
         ({"threads": 0}, "number of threads must be at least 1, not 0"),
         ({"threads": 1.5}, "threads must be a whole number, not 1.5"),
         ({"threads": True}, "threads must be a whole number, not True"),

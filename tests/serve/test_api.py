@@ -14,6 +14,7 @@ import pytest
 import n2s
 from n2s.formats.base import Source
 from n2s.formats.registry import parse
+from n2s.search.options import Method
 from serve.servers import ROOT, SQUARE, Server
 
 CITY = (ROOT / "examples" / "city.csv").read_bytes()
@@ -53,6 +54,15 @@ def test_health_and_about_tell_limits_and_workers(server: Server) -> None:
     about = server.get("/v1/about").json
     assert (about["max_seconds"], about["max_nodes"]) == (20, 2000)
     assert about["version"] == n2s.__version__
+    assert about["methods"] == [m for m in Method if m is not Method.NATIVE_N2S]
+
+
+def test_a_method_that_needs_files_is_not_offered(server: Server) -> None:
+    body = {"instance": SQUARE, "seconds": 0.1, "method": "native+n2s"}
+    answer = server.post("/v1/solve", body)
+    assert answer.status == 422, answer.body
+    assert answer.error == "the method native+n2s is not offered here"
+    assert server.post("/v1/solve?method=native%2Bn2s", SQUARE).status == 422
 
 
 @pytest.mark.parametrize("variant", ["pdtsp", "lifo"])

@@ -116,9 +116,12 @@ def contender(entry: Entry, instance: Instance) -> Contender:
 
 
 def _native(method: Method, name: str | None, instance: Instance) -> str:
-    """Name and hash of the native policy that will be used; empty if none is."""
+    """Name and hash of the native policy that will be used, behind the network; empty if none is."""
     from n2s.search.native_search import chosen
 
+    if method is Method.NATIVE_N2S:
+        network = _network(name, instance.variant, instance.size)
+        return f"{network}, {_native_policy(None, instance.variant)}"
     uses = chosen(Options(method), instance) is Method.NATIVE
     return _native_policy(name, instance.variant) if uses else ""
 
@@ -128,6 +131,13 @@ def _native_policy(name: str | None, variant: Variant) -> str:
     from n2s.native import find
 
     return f"native {find(name, variant).sha256[:12]}"
+
+
+@cache
+def _network(name: str | None, variant: Variant, size: int) -> str:
+    from n2s.search.bridging import network
+
+    return network(name, variant, size).label
 
 
 @cache

@@ -33,7 +33,9 @@ def solve(
     file: InstanceFile,
     variant: VariantOption = None,
     index: IndexOption = None,
-    method: Annotated[str, typer.Option(help="auto, anneal, n2s or n2s-a.")] = "auto",
+    method: Annotated[
+        str, typer.Option(help="auto, anneal, native, native+n2s, n2s or n2s-a.")
+    ] = "auto",
     steps: Annotated[int | None, typer.Option(help="Stop after so many steps.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     no_improvement: Annotated[
@@ -56,7 +58,14 @@ def solve(
     ] = None,
     clip: Annotated[float | None, typer.Option(help="C of the decoders.")] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Of auto and anneal; default: all cores.")
+        int | None, typer.Option(help="Of auto, anneal and native; default: all cores.")
+    ] = None,
+    native: Annotated[
+        str | None,
+        typer.Option(help="Native policy of native+n2s, where --checkpoint is the network."),
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(help="Steps until native+n2s asks the network again.")
     ] = None,
     output: Annotated[
         list[Path] | None,
@@ -93,6 +102,8 @@ def solve(
                 start=start,
                 clip=clip,
                 threads=threads,
+                native=native,
+                every=every,
                 callback=watcher,
                 started=None if time_limit is None else process_start(),
                 interrupt=interrupt,

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from n2s.local import ChainMaker, Settings, Watch, landscape_of, search
+from n2s.errors import InputError
+from n2s.local import ChainMaker, Landscape, Settings, Watch, landscape_of, search
 from n2s.local.landscape import LONG
-from n2s.native import find, native_chains, native_settings
+from n2s.native import NativePolicy, bridged_chains, find, native_chains, native_settings
 from n2s.problem import Instance, Variant, random_tour
 from n2s.problem.instance import IntArray
 from n2s.search.interrupt import Interrupt
-from n2s.search.options import Method, Options, Start
+from n2s.search.options import POLICIES, Method, Options, Start
 from n2s.search.result import HistoryPoint, Solution, verified
 from n2s.search.stop import AnyOf, Seconds, Standing, Steps
 from n2s.search.tick import Tick
@@ -65,13 +66,16 @@ def search_natively(
     checkpoint = ""
     melt = False
     method = chosen(options, instance)
-    if method is Method.NATIVE:
+    land = landscape_of(instance, dense=method in POLICIES)
+    if method in POLICIES:
         policy = find(options.native_policy, instance.variant)
         make, settings = native_chains(policy), native_settings(instance.variant)
         checkpoint = f"native {policy.sha256[:12]}"
+        if method is Method.NATIVE_N2S:
+            make, network = _bridged(instance, land, policy, options)
+            checkpoint = f"{network}, {checkpoint}"
         if warm is None and options.start is Start.RANDOM:
             warm, melt = random_tour(instance.n, instance.variant, generator), True
-    land = landscape_of(instance, dense=make is not None)
     cost, tour, done = search(
         land, watch, generator, options.cores, warm, melt=melt, settings=settings, make=make
     )
@@ -86,6 +90,22 @@ def search_natively(
         or "time",  # which may have come between the rule's look at the clock and the search's
         history=tuple(history),
     )
+
+
+def _bridged(
+    instance: Instance, land: Landscape, policy: NativePolicy, options: Options
+) -> tuple[ChainMaker, str]:
+    """Chains that hear a network, and its name and hash."""
+    if not policy.bridge.any():
+        raise InputError(
+            "the native policy has no weights for a network's scores: evolve one that has "
+            "(presets/native-bridge-*.toml) and name it (--native)"
+        )
+    from n2s.search.bridging import bridge_of, network  # loads torch
+
+    named = network(options.checkpoint, instance.variant, instance.size)
+    bridge = bridge_of(named, instance, land, options.every)
+    return bridged_chains(policy, bridge), named.label
 
 
 def chosen(options: Options, instance: Instance) -> Method:

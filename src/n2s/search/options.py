@@ -25,6 +25,8 @@ class Method(StrEnum):
     """The native search alone: ruin and recreate under annealing."""
     NATIVE = "native"
     """The native search with steps decided by the native policy (docs/native.md)."""
+    NATIVE_N2S = "native+n2s"
+    """The same with a network's scores as further terms (docs/native.md)."""
     N2S = "n2s"
     """One tour, steps sampled from the policy."""
     N2S_A = "n2s-a"
@@ -37,12 +39,16 @@ class Method(StrEnum):
 
 
 NETWORKS = (Method.N2S, Method.N2S_A)
+POLICIES = (Method.NATIVE, Method.NATIVE_N2S)
+"""Methods of the native search whose steps a native policy decides."""
 BELONGS = {
     "augments": NETWORKS,
     "clip": NETWORKS,
-    "checkpoint": (*NETWORKS, Method.NATIVE),
-    "start": (*NETWORKS, Method.NATIVE),
-    "threads": (Method.AUTO, Method.ANNEAL, Method.NATIVE),
+    "checkpoint": (*NETWORKS, *POLICIES),
+    "start": (*NETWORKS, *POLICIES),
+    "threads": (Method.AUTO, Method.ANNEAL, *POLICIES),
+    "native": (Method.NATIVE_N2S,),
+    "every": (Method.NATIVE_N2S,),
 }
 """The methods that an option means something to."""
 
@@ -68,9 +74,13 @@ class Options:
     """C of the decoders; default: the policy's own at its training sizes, 10 elsewhere."""
     threads: int | None = None
     """Of the native search; default: all cores this process may use."""
+    native: str | Path | None = None
+    """The native policy of native+n2s, where ``checkpoint`` is the network; default: the shipped one."""
+    every: int | None = None
+    """R, the steps after which a chain of native+n2s asks the network again."""
 
     def __post_init__(self) -> None:
-        for name in ("seed", "augments", "threads"):
+        for name in ("seed", "augments", "threads", "every"):
             value = getattr(self, name)
             if type(value) is not int and not (name != "seed" and value is None):
                 raise InputError(f"{name} must be a whole number, not {value!r}")
@@ -84,14 +94,19 @@ class Options:
             raise InputError(f"the clip must be positive, not {self.clip}")
         if self.threads is not None and self.threads < 1:
             raise InputError(f"the number of threads must be at least 1, not {self.threads}")
+        if self.every is not None and self.every < 1:
+            raise InputError(f"every must be at least 1 step, not {self.every}")
         for name, methods in BELONGS.items():
             if getattr(self, name) is not None and self.method not in methods:
-                listed = f"{', '.join(methods[:-1])} and {methods[-1]}"
-                raise InputError(f"{name} belongs to the methods {listed}, not to {self.method}")
+                *most, last = methods
+                listed = f"methods {', '.join(most)} and {last}" if most else f"method {last}"
+                raise InputError(f"{name} belongs to the {listed}, not to {self.method}")
 
     @property
     def native_policy(self) -> str | Path | None:
         """Name or file of the native policy."""
+        if self.method is Method.NATIVE_N2S:
+            return self.native
         if self.checkpoint is None or isinstance(self.checkpoint, str | Path):
             return self.checkpoint
         raise InputError("the method native takes the name or file of a native policy")

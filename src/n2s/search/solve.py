@@ -50,6 +50,8 @@ def solve(
     start: Start | str | None = None,
     clip: float | None = None,
     threads: int | None = None,
+    native: str | Path | None = None,
+    every: int | None = None,
     callback: Callable[[Tick], None] | None = None,
     started: float | None = None,
     interrupt: Interrupt | None = None,
@@ -60,8 +62,8 @@ def solve(
     ----------
     method
         ``auto`` (the default: the best by measurement), ``anneal`` (the native search), ``native`` (the
-        same with steps of the native policy), ``n2s`` (one tour stepped by a network) or ``n2s-a``
-        (Algorithm 2 of the paper).
+        same with steps of the native policy), ``native+n2s`` (those with a network's scores as further
+        terms), ``n2s`` (one tour stepped by a network) or ``n2s-a`` (Algorithm 2 of the paper).
     time_limit, steps, no_improvement, target
         When to stop: the first that applies. Without a limit, 3,000 steps a request (policies: 1,000).
     seed
@@ -78,6 +80,10 @@ def solve(
         C of the decoders; default: the policy's own at its training sizes, 10 elsewhere.
     threads
         Of the native search; default: all cores.
+    native
+        Name or file of the native policy of ``native+n2s``, where ``checkpoint`` is the network.
+    every
+        Steps after which a chain of ``native+n2s`` asks the network again; default 10,000 + 5 n^2.
     callback
         Called after every step, or some of them, with a :class:`Tick`.
     started
@@ -90,7 +96,7 @@ def solve(
     Solution
         Verified by code that shares nothing with the search. Ctrl-C and SIGTERM return the best so far.
     """
-    options = _options(method, augments, seed, checkpoint, start, clip, threads)
+    options = _options(method, augments, seed, checkpoint, start, clip, threads, native, every)
     begun = time.monotonic() if started is None else started
     if time_limit is None and no_improvement is None:
         steps = _default_steps(options, instance) if steps is None else steps
@@ -135,6 +141,8 @@ def solve_many(
     start: Start | str | None = None,
     clip: float | None = None,
     threads: int | None = None,
+    native: str | Path | None = None,
+    every: int | None = None,
     progress: bool = False,
     callback: Callable[[int, int], None] | None = None,
     interrupt: Interrupt | None = None,
@@ -152,7 +160,7 @@ def solve_many(
     SolveManyError
         If some instances failed, after all others were solved; it holds their solutions.
     """
-    options = _options(method, augments, seed, checkpoint, start, clip, threads)
+    options = _options(method, augments, seed, checkpoint, start, clip, threads, native, every)
     make_stop(time_limit, 0 if steps is None else steps, no_improvement, None)  # or what is wrong
     instances = list(instances)
     found: list[Solution | None] = [None] * len(instances)
@@ -272,6 +280,8 @@ def _options(
     start: Start | str | None,
     clip: float | None,
     threads: int | None,
+    native: str | Path | None,
+    every: int | None,
 ) -> Options:
     return Options(
         member(Method, method, "method"),
@@ -281,6 +291,8 @@ def _options(
         None if start is None else member(Start, start, "start"),
         clip,
         threads,
+        native,
+        every,
     )
 
 

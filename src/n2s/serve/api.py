@@ -11,7 +11,6 @@ from starlette.responses import StreamingResponse
 
 import n2s
 from n2s.problem import Distribution, Variant
-from n2s.search.options import Method
 from n2s.serve import events, metrics, schema
 from n2s.serve.jobs import Job
 from n2s.serve.leaving import leaving
@@ -66,7 +65,7 @@ class SearchQuery(FileQuery):
         None, ge=0, le=LARGEST, description="Step limit, for reproducibility."
     )
     target: float | None = Field(None, allow_inf_nan=False, description="Stop at this cost.")
-    method: Method | None = Field(None, description="Default: auto.")
+    method: schema.Offered | None = Field(None, description="Default: auto.")
     checkpoint: str | None = Field(None, max_length=100, description="A policy of /v1/models.")
     seed: int | None = Field(None, ge=0, le=LARGEST)
 
@@ -273,7 +272,7 @@ async def about(service: TheService) -> dict[str, Any]:
         "max_seconds": settings.max_seconds,
         "max_body": settings.body_bytes,
         "variants": list(Variant),
-        "methods": list(Method),
+        "methods": list(schema.OFFERED),
         "tiles": settings.tiles,
         "tiles_credit": settings.tiles_credit,
     }

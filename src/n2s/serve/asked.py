@@ -18,6 +18,7 @@ from n2s.formats.base import Source
 from n2s.formats.strict_json import Fields
 from n2s.problem import Evaluation, Id, Instance, Variant, evaluate
 from n2s.search.options import Method, Options, member
+from n2s.serve.schema import OFFERED
 
 BODY = "body"
 """What messages call data that came without a name."""
@@ -72,6 +73,8 @@ def search(data: bytes, query: Query, limits: Limits) -> Search:
     _finish(fields)
     if found.seed > LARGEST_SEED:
         raise InputError(f"the seed is {found.seed}, more than {LARGEST_SEED}", source.name)
+    if found.method not in OFFERED:
+        raise UnsupportedError(f"the method {found.method} is not offered here")
     # What does not fit together is told before it waits in a queue.
     Options(Method(found.method), seed=found.seed, checkpoint=found.checkpoint)
     if found.initial is not None:

@@ -6,12 +6,14 @@ The readers of ``formats`` decide what is accepted; this tells clients. ``docs/j
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from n2s.problem import Metric, Rounding, Variant
-from n2s.search.options import Method
 
 Schema = dict[str, Any]
+Offered = Literal["auto", "anneal", "native", "n2s", "n2s-a"]
+"""Methods that clients may ask for: not native+n2s, whose trained parts are files of whoever made them."""
+OFFERED: tuple[str, ...] = get_args(Offered)
 
 
 def _object(required: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
@@ -129,7 +131,7 @@ SEARCH: Schema = {
         seconds={"type": "number", "exclusiveMinimum": 0},
         steps=COUNT,
         target=NUMBER,
-        method=_words(Method),
+        method=_words(OFFERED),
         checkpoint=TEXT,
         seed=COUNT,
         initial=_list(ID),
