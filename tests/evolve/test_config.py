@@ -12,6 +12,7 @@ from evolve.runs import TINY, preset
 from n2s.errors import InputError
 from n2s.evolve import EvolveConfig, read_preset
 from n2s.evolve.config import Kind, Shape, config_of
+from n2s.native.parts import Part
 from n2s.problem import Variant
 
 PRESETS = Path(__file__).parents[2] / "presets"
@@ -24,6 +25,9 @@ def test_the_presets_of_the_package_can_be_read(variant: Variant) -> None:
     assert set(config.tasks.shapes) == set(Shape)
     assert config.tasks.work
     assert read_preset(PRESETS / "native-quick.toml").strategy.generations == 60
+    bridge = read_preset(PRESETS / f"native-bridge-{variant}.toml")
+    assert (bridge.tasks.variant, bridge.strategy.only) == (variant, (Part.BRIDGE,))
+    assert bridge.tasks.checkpoint
 
 
 def test_a_preset_becomes_what_it_says() -> None:
@@ -46,6 +50,8 @@ def test_a_preset_becomes_what_it_says() -> None:
         ("tasks.shapes=['road', 'line', 'road']", "tasks", "shapes", ("road", "line", "road")),
         ("tasks.work=[]", "tasks", "work", ()),
         ("tasks.variant=pdtsp", "tasks", "variant", Variant.PDTSP),
+        ("tasks.checkpoint=net.safetensors", "tasks", "checkpoint", "net.safetensors"),
+        ("strategy.only=['heat', 'span']", "strategy", "only", (Part.HEAT, Part.SPAN)),
     ],
 )
 def test_a_change_changes_its_key_only(
@@ -56,6 +62,11 @@ def test_a_change_changes_its_key_only(
     assert changed[section][key] == value
     plain[section][key] = value
     assert changed == plain
+
+
+def test_parts_are_left_out_or_chosen_not_both(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"strategy.without and strategy.only exclude each other"):
+        read_preset(preset(tmp_path), ["strategy.only=['heat']", "strategy.without=['span']"])
 
 
 SENTENCES = {
@@ -86,6 +97,9 @@ SENTENCES = {
     "validation.every=0": "validation.every must be at least 1, not 0",
     "validation.reference=0": "validation.reference must be at least 1, not 0",
     "validation.seed=-1": "validation.seed must not be negative, not -1",
+    "strategy.only=['heats']": "strategy.only is 'heats', not one of detours, age, ",
+    "strategy.only=['bridge']": "strategy.only names the bridge, but tasks.checkpoint no network",
+    "tasks.checkpoint=3": "tasks.checkpoint must be a text, not 3",
     "run.threads=-1": "run.threads must not be negative, not -1",
     "run.checkpoint_minutes=0": "run.checkpoint_minutes must be positive, not 0",
     "run.checkpoint_minutes=nan": "run.checkpoint_minutes must be positive, not nan",

@@ -52,6 +52,8 @@ class Tasks:
     count: int = 24
     """Tasks of a generation, drawn from all sizes, shapes and budgets in turn."""
     seed: int = 1
+    checkpoint: str = ""
+    """Name or file of a network whose scores the policy weighs (``native.bridge``); none: no bridge."""
 
     def __post_init__(self) -> None:
         positive(self.sizes, "tasks.sizes")
@@ -78,9 +80,13 @@ class Strategy:
     generations: int = 1000
     without: tuple[Part, ...] = ()
     """Parts of the policy that are switched off and not searched."""
+    only: tuple[Part, ...] = ()
+    """The parts that are searched, if not all; the others stay as they are."""
 
     def __post_init__(self) -> None:
         positive((self.generations,), "strategy.generations")
+        if self.without and self.only:
+            raise InputError("strategy.without and strategy.only exclude each other")
         if self.population < 4 or self.population % 2:
             raise InputError(
                 f"strategy.population must be an even number from 4 on, not {self.population}"
@@ -145,6 +151,10 @@ class EvolveConfig:
     strategy: Strategy = field(default_factory=Strategy)
     validation: Validation = field(default_factory=Validation)
     run: Run = field(default_factory=Run)
+
+    def __post_init__(self) -> None:
+        if Part.BRIDGE in self.strategy.only and not self.tasks.checkpoint:
+            raise InputError("strategy.only names the bridge, but tasks.checkpoint no network")
 
     def as_table(self) -> dict[str, Any]:
         """As TOML or JSON would hold it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from n2s.local import Landscape, Outset, landscape_of
 from n2s.local.chain import annealed
 from n2s.local.plan import settings_of
 from n2s.native import NativeChain, NativePolicy
+from n2s.native.bridge import Bridge, BridgedChain
 from n2s.problem import Instance, random_tour
 from n2s.problem.instance import IntArray
 
@@ -21,6 +23,8 @@ GOOD = 30
 """Annealed iterations for each request behind the start of a warm task."""
 WARM_SHARE = 0.4
 """Of the tasks in which time counts."""
+
+BridgeOf = Callable[[Instance, Landscape], Bridge]
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,17 @@ class Task:
     """The budget in requests put back, or 0: then time counts."""
     warm: bool = False
     """Whether the start is a good tour."""
+    bridge: Bridge | None = None
+    """To the network whose scores are weighed, if there is one; what it takes is not counted as work."""
 
     def run(self, policy: NativePolicy) -> tuple[float, int]:
         """(cost of the best tour, steps made)."""
         expected = self.steps or self.work / (STEP + REQUEST)
         outset = Outset(self.start, self.seed, self.scale, self.warm, expected, self.work > 0)
-        chain = NativeChain(self.land, outset, policy)
+        if self.bridge is None:
+            chain = NativeChain(self.land, outset, policy)
+        else:
+            chain = BridgedChain(self.land, outset, policy, self.bridge)
         if self.steps:
             chain.advance(self.steps, 0.0, 1.0)
             return chain.best, self.steps
@@ -60,6 +69,7 @@ def task_of(
     steps: int = 0,
     work: int = 0,
     warm: bool = False,
+    bridge_of: BridgeOf | None = None,
 ) -> Task:
     """Search an instance from a random tour if steps count, from a greedy or a good one if time does."""
     land = landscape_of(instance, dense=True)
@@ -71,10 +81,11 @@ def task_of(
         chain = make(land, Outset(start, seed, scale, False, GOOD * land.n))
         chain.advance(GOOD * land.n, 0.0, 1.0)
         start = chain.best_tour
-    return Task(land, start, scale, seed, steps, work, warm)
+    bridge = None if bridge_of is None else bridge_of(instance, land)
+    return Task(land, start, scale, seed, steps, work, warm, bridge)
 
 
-def draw_tasks(config: Tasks, generation: int) -> list[Task]:
+def draw_tasks(config: Tasks, generation: int, bridge_of: BridgeOf | None = None) -> list[Task]:
     """The tasks of a generation: sizes, shapes and budgets each drawn evenly."""
     generator = np.random.default_rng([config.seed, generation])
     budgets = [(steps, 0) for steps in config.steps] + [(0, work) for work in config.work]
@@ -85,5 +96,5 @@ def draw_tasks(config: Tasks, generation: int) -> list[Task]:
         shape = config.shapes[int(generator.integers(len(config.shapes)))]
         instance = draw_instance(shape, size, config.variant, generator)
         warm = work > 0 and bool(generator.random() < WARM_SHARE)
-        tasks.append(task_of(instance, generator, steps, work, warm))
+        tasks.append(task_of(instance, generator, steps, work, warm, bridge_of))
     return tasks

@@ -15,13 +15,13 @@ import numpy as np
 from n2s.errors import InputError, located
 from n2s.evolve.config import EvolveConfig, config_of
 from n2s.evolve.strategy import strategy_of
-from n2s.evolve.tasks import Task, draw_tasks, task_of
+from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
 from n2s.formats.registry import store
 from n2s.kernels.native_chain import LAYOUT, PARAMETERS
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
-from n2s.native.parts import switched_off
-from n2s.problem import generate
+from n2s.native.parts import Part, only, switched_off
+from n2s.problem import Instance, generate
 from n2s.problem.distance import FloatArray
 from n2s.search.interrupt import Interrupt
 from n2s.search.options import usable_cores
@@ -50,6 +50,17 @@ def fresh(seed: int) -> FloatArray:
     if len(theta) != PARAMETERS:
         raise TypeError("the layout does not add up")
     return theta
+
+
+def network_of(config: EvolveConfig) -> tuple[str, BridgeOf | None]:
+    """The label of the network that a configuration names, and bridges to it; or neither."""
+    tasks = config.tasks
+    if not tasks.checkpoint:
+        return "", None
+    from n2s.search.bridging import bridge_of, network  # loads torch
+
+    named = network(tasks.checkpoint, tasks.variant, max(tasks.sizes))
+    return named.label, lambda instance, land: bridge_of(named, instance, land)
 
 
 def losses_of(costs: FloatArray) -> FloatArray:
@@ -83,7 +94,15 @@ class Trainer:
                 f"the policy to begin with is for {start.variant}, the tasks are {config.tasks.variant}"
             )
         theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
+        if state is not None and "theta" in state:
+            # What is not searched is what the run began with.
+            theta = NativePolicy(config.tasks.variant, state["theta"]).theta.copy()
+        self._network, self._bridge_of = network_of(config)
         self._theta, self._free = switched_off(theta, config.strategy.without)
+        if config.strategy.only:
+            self._free &= only(config.strategy.only)
+        if self._bridge_of is None:  # nothing could be learned about its weights
+            self._free &= ~only((Part.BRIDGE,))
         self.strategy = strategy_of(config.strategy, self._theta[self._free])
         self.generation = 0
         self.seconds = 0.0
@@ -93,6 +112,12 @@ class Trainer:
         if state is not None:
             self.generation, self.steps = state["generation"], state["steps"]
             self.seconds = state["seconds"]
+            if state.get("network", "") != self._network:
+                raise InputError(
+                    f"the run was begun with the network {state.get('network')}, which is now "
+                    f"{self._network}",
+                    str(folder),
+                )
             self._references = {int(size): costs for size, costs in state["references"].items()}
             self.strategy.recall(state["strategy"])
         self._checks = self._validation_tasks()
@@ -125,6 +150,8 @@ class Trainer:
             "minutes": round(self.seconds / 60, 1),
             "config": self.config.as_table(),
         }
+        if self._network:
+            record["network"] = self._network
         return NativePolicy(self.config.tasks.variant, self._whole(self.strategy.mean), record)
 
     def _whole(self, free: FloatArray) -> FloatArray:
@@ -171,7 +198,7 @@ class Trainer:
         """One generation."""
         began = time.monotonic()
         variant = self.config.tasks.variant
-        tasks = draw_tasks(self.config.tasks, self.generation)
+        tasks = draw_tasks(self.config.tasks, self.generation, self._bridge_of)
         candidates = self.strategy.ask(self._seed())
         policies = [NativePolicy(variant, self._whole(part)) for part in candidates]
         runs = list(pool.map(lambda p: [task.run(p) for task in tasks], policies))
@@ -214,12 +241,17 @@ class Trainer:
             for steps in check.steps:
                 generator = np.random.default_rng([check.seed, size, steps])
                 name = f"gap_{size}_{steps}"
-                tasks[size, name] = [task_of(i, generator, steps) for i in instances]
+                tasks[size, name] = [self._check(i, generator, steps) for i in instances]
             for work in check.work:
                 generator = np.random.default_rng([check.seed, size, work, 1])
                 name = f"work_gap_{size}_{work}"
-                tasks[size, name] = [task_of(i, generator, work=work) for i in instances]
+                tasks[size, name] = [self._check(i, generator, 0, work) for i in instances]
         return tasks
+
+    def _check(
+        self, instance: Instance, generator: np.random.Generator, steps: int, work: int = 0
+    ) -> Task:
+        return task_of(instance, generator, steps, work, bridge_of=self._bridge_of)
 
     def _begin(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
         """Before the first generation: reference costs, and what the policy reaches as it is."""
@@ -260,6 +292,8 @@ class Trainer:
             "generation": self.generation,
             "steps": self.steps,
             "seconds": self.seconds,
+            "network": self._network,
+            "theta": self._theta.tolist(),
             "references": self._references,
             "strategy": self.strategy.memory(),
         }

@@ -78,7 +78,7 @@ def _converted(name: str, kind: Any, value: object) -> object:
         return value
     if kind is float and type(value) is int:
         return float(value)
-    wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[kind]
     raise InputError(f"{name} must be {wanted}, not {quoted(value)}")
 
 
