@@ -4,6 +4,9 @@ Uniform instances that no training has seen, one thread. Gaps are to the best co
 for an instance, the annealed search with the most seconds among them. The process is warm: kernels are
 loaded before the first clock starts, so seconds are those of the search.
 
+With ``--bridge CHECKPOINT`` a network's scores are further terms (``native+n2s``), with the weights that
+``--policy`` gives them; the passes of the network are part of its seconds.
+
 Run: ``python benchmarks/native_quality.py --variant lifo [--nodes 21 51 101 201] [--count 100]``
 """
 
@@ -20,11 +23,19 @@ from hardware import hardware
 import n2s
 from n2s.problem import Instance, Variant, generate
 
+POLICIES = ("native", "native+n2s")
+BRIDGE: dict[str, str] = {}
+"""The network of native+n2s, and the native policy that weighs its scores."""
+
 
 def solve(instance: Instance, method: str, seed: int, **budget: float) -> tuple[float, float, int]:
     """(cost, seconds, steps) of one search with one thread."""
-    start = {"start": "random"} if "steps" in budget and method == "native" else {}
-    found = n2s.solve(instance, method=method, seed=seed, threads=1, **budget, **start)  # type: ignore[arg-type]
+    more = {"start": "random"} if "steps" in budget and method in POLICIES else {}
+    if method == "native+n2s":
+        more |= BRIDGE
+    elif method == "native" and "native" in BRIDGE:
+        more["checkpoint"] = BRIDGE["native"]
+    found = n2s.solve(instance, method=method, seed=seed, threads=1, **budget, **more)  # type: ignore[arg-type]
     return found.cost, found.seconds, found.steps
 
 
@@ -37,7 +48,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, nargs="*", default=[1.0, 5.0])
     parser.add_argument("--timed", type=int, default=100, help="instances that get the seconds")
     parser.add_argument("--seed", type=int, default=20261116)
+    parser.add_argument("--bridge", help="a network (.safetensors): adds native+n2s")
+    parser.add_argument("--policy", help="the native policy (.json) of native and native+n2s")
     arguments = parser.parse_args()
+    methods = ["native", "anneal"]
+    if arguments.policy:
+        BRIDGE["native"] = arguments.policy
+    if arguments.bridge:
+        BRIDGE["checkpoint"] = arguments.bridge
+        methods.insert(1, "native+n2s")
+        use_one_thread()
     result: dict[str, object] = {
         "hardware": hardware(),
         "variant": arguments.variant,
@@ -48,12 +68,15 @@ def main() -> None:
     for nodes in arguments.nodes:
         instances = generate(nodes // 2, arguments.count, arguments.seed + nodes, arguments.variant)
         budgets: list[tuple[str, str, dict[str, float]]] = [
-            (f"native, {steps} steps", "native", {"steps": steps}) for steps in arguments.steps
+            (f"{method}, {steps} steps", method, {"steps": steps})
+            for steps in arguments.steps
+            for method in methods
+            if method in POLICIES
         ]
         for seconds in arguments.seconds:
-            for method in ("native", "anneal"):
+            for method in methods:
                 budgets.append((f"{method}, {seconds:g} s", method, {"time_limit": seconds}))
-        for method in ("native", "anneal"):
+        for method in methods:
             solve(instances[0], method, 0, steps=200)
             solve(instances[0], method, 0, time_limit=0.3)
         runs: dict[str, list[tuple[float, float, int]]] = {name: [] for name, _, _ in budgets}
@@ -75,6 +98,15 @@ def main() -> None:
         )
         result[str(nodes)] = {name: summary(run, best) for name, run in runs.items() if run}
     print(json.dumps(result, indent=1))
+
+
+def use_one_thread() -> None:
+    """One core for the network, too."""
+    import numba
+    import torch
+
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
 
 
 def reference(instance: Instance) -> float:
