@@ -326,7 +326,8 @@ def test_parts_that_are_left_out_stay_off(tmp_path: Path) -> None:
     before = trainer.policy.theta
     trainer.run()
     after = load(tmp_path / "run" / "policy.json").theta
-    _, free = switched_off(before, (Part.SEVERAL, Part.BLOCKS, Part.AGE))
+    # Nor is there a bridge without a network.
+    _, free = switched_off(before, (Part.SEVERAL, Part.BLOCKS, Part.AGE, Part.BRIDGE))
     assert (after[~free] == before[~free]).all()
     assert (after[free] != before[free]).all()
     assert len(trainer.strategy.mean) == free.sum() < len(after)

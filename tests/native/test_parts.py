@@ -17,7 +17,7 @@ from n2s.kernels.native_chain import (
 )
 from n2s.local import Outset, landscape_of
 from n2s.native import NativeChain, NativePolicy
-from n2s.native.parts import Part, indices, switched_off
+from n2s.native.parts import Part, indices, only, switched_off
 from n2s.problem import Variant, generate, random_tour
 
 FEATURE_PARTS = {
@@ -62,8 +62,17 @@ def test_the_number_of_parameters_of_each_part() -> None:
         Part.SEVERAL: counts + counts * VIEWS + 3 + 2,
         Part.PLACES: 4,
         Part.BLOCKS: LAYOUT["blocks"],
+        Part.BRIDGE: 3,
     }
     assert {part: len(indices(part)) for part in Part} == expected
+
+
+def test_only_some_parts() -> None:
+    assert only(()).sum() == 0
+    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [204, 205, 206]
+    both = np.flatnonzero(only((Part.HEAT, Part.PLACES)))
+    expected = np.concatenate([indices(Part.HEAT), indices(Part.PLACES)])
+    assert both.tolist() == sorted(expected.tolist())
 
 
 @pytest.mark.parametrize(("part", "columns"), FEATURE_PARTS.items())
