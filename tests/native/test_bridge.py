@@ -160,7 +160,7 @@ def test_the_network_is_asked_once_and_then_after_so_many_steps(variant: Variant
     assert (chain.reach[0] == land.legs[:, 0]).all()
 
 
-@pytest.mark.parametrize(("n", "every"), [(2, 10_020), (50, 22_500), (100, 60_000)])
+@pytest.mark.parametrize(("n", "every"), [(2, 15_020), (50, 27_500), (100, 65_000)])
 def test_how_often_by_default(n: int, every: int) -> None:
     assert build(land_of(n, Variant.PDTSP), scores_of).every == every
 
@@ -199,5 +199,5 @@ def test_the_population_runs_on_it(threads: int, variant: Variant) -> None:
 
 def test_large_instances_are_refused() -> None:
     land = landscape_of(generate(200, seed=1)[0], dense=True)
-    with pytest.raises(InputError, match="all places of all requests: at most 399 nodes, not 401"):
+    with pytest.raises(InputError, match="all places of all requests: at most 301 nodes, not 401"):
         build(land, scores_of)

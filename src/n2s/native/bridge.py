@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 GOOD = 30
 """Annealed iterations for each request behind the tour that the network is first asked about."""
-AGAIN, MORE = 10_000, 5
+AGAIN, MORE = 15_000, 5
 """A chain asks again after AGAIN + MORE n^2 steps: what the network reads grows with n cubed and a step
 with n, so that its share of the time is about the same at all sizes."""
-LARGEST = 399
-"""Nodes up to which all places of all requests are scored."""
+LARGEST = 301
+"""Nodes up to which all places of all requests are scored, which must not take longer than a second."""
 
 ScoresOf = Callable[[IntArray], "Scores"]
 

@@ -83,7 +83,7 @@ def solve(
     native
         Name or file of the native policy of ``native+n2s``, where ``checkpoint`` is the network.
     every
-        Steps after which a chain of ``native+n2s`` asks the network again; default 10,000 + 5 n^2.
+        Steps after which a chain of ``native+n2s`` asks the network again; default 15,000 + 5 n^2.
     callback
         Called after every step, or some of them, with a :class:`Tick`.
     started
