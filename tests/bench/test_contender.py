@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from n2s.bench.contender import Budget, Entry, contender, method_names
 from n2s.errors import InputError
+from n2s.model import load
 from n2s.native import find
 from n2s.peers import PEERS
 from n2s.problem import Variant, generate
 from n2s.search.options import Method
+from search.test_bridging import tiny
 
 COMMON = Budget(seconds=2.0)
 
@@ -78,3 +82,13 @@ def test_the_native_policy_is_on_record() -> None:
     named = contender(Entry.parse("native:9@native-lifo", COMMON), lifo)
     assert (named.label, named.policy) == ("native@native-lifo", label)
     assert named.peer.options == {"method": "native", "checkpoint": "native-lifo"}
+
+
+def test_a_bridge_is_on_record_with_both_its_ends(tmp_path: Path) -> None:
+    instance = generate(3, seed=1, variant=Variant.LIFO)[0]
+    path = tiny(tmp_path, Variant.LIFO)
+    entry = Entry.parse(f"native+n2s:9@{path}", COMMON)
+    found = contender(entry, instance)
+    ends = [f"tiny-0 {load(path).sha256[:12]}", f"native {find(None, Variant.LIFO).sha256[:12]}"]
+    assert (found.label, found.policy) == ("native+n2s@tiny-0", ", ".join(ends))
+    assert found.peer.options == {"method": "native+n2s", "checkpoint": str(path)}

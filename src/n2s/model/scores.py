@@ -34,7 +34,7 @@ from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
 _TURN = threading.Lock()
-"""Chains ask from several threads, and parallel kernels must not be entered by two of them."""
+"""Chains ask from several threads: one after the other, as a pass uses all cores by itself."""
 
 
 @dataclass(frozen=True)
