@@ -36,7 +36,7 @@ def native_of(variant: Variant, seed: int = 0) -> NativePolicy:
 
 def with_prior(native: NativePolicy, **fields: object) -> Policy:
     policy = policy_of(costs=True, prior="native", **fields)
-    adopt(policy, native)
+    adopt(policy, native.blocks)
     return policy
 
 
@@ -198,6 +198,6 @@ def test_every_weight_of_the_prior_learns() -> None:
 
 def test_only_a_policy_with_the_prior_adopts() -> None:
     with pytest.raises(InputError, match='only a policy with prior = "native" can begin'):
-        adopt(policy_of(costs=True), native_of(Variant.LIFO))
+        adopt(policy_of(costs=True), native_of(Variant.LIFO).blocks)
     with pytest.raises(InputError, match="the native prior needs costs = true"):
         PolicyConfig(prior="native")  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ that cools down.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,6 @@ from n2s.problem.instance import IntArray
 
 if TYPE_CHECKING:
     from n2s.model.policy import Policy
-    from n2s.native import NativePolicy
 
 SPREAD = 0.5
 """Of a fresh first layer's weights: the layer behind it, all zeros, has something to use."""
@@ -143,15 +143,17 @@ class ReinsertionPrior(nn.Module):
         return bonus - changes / self.temperature(observation)[:, None, None]
 
 
-def adopt(policy: Policy, native: NativePolicy) -> None:
-    """Begin with a native policy's terms for single requests; the network's own part is still nothing."""
+def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
+    """Begin with a native policy's terms for single requests, its parameters given by block.
+
+    The network's own part is left as it is.
+    """
     priors = {
         "removal": getattr(policy.removal, "prior", None),
         "reinsertion": getattr(policy.reinsertion, "prior", None),
     }
     if None in priors.values():
         raise InputError('only a policy with prior = "native" can begin with a native policy')
-    blocks = native.blocks
     named = {
         ("removal", name): f"removal/{name}"
         for name in ("linear", "features", "views", "bias", "out")

@@ -26,7 +26,7 @@ class Beginning:
     def enter(self, networks: ActorCritic) -> None:
         """Put the weights into new networks."""
         if isinstance(self.source, NativePolicy):
-            adopt(networks.policy, self.source)
+            adopt(networks.policy, self.source.blocks)
             return
         if self.source.policy.config != networks.policy.config:
             raise InputError(f"the policy {self.label} has other options than the preset's")
