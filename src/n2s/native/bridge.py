@@ -90,7 +90,7 @@ class BridgedChain(NativeChain):
             -delivery * self.scale * scores.delivery,
         )
 
-    def _run(self, steps: int, progress: float, pace: float, toil: float) -> float:
+    def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
         """Steps in parts, with the network asked in between."""
         left = steps
         while left > 0 and not (toil > 0.0 and progress >= 1.0):
@@ -98,10 +98,9 @@ class BridgedChain(NativeChain):
                 self._hear(self.bridge.scores_of(self.tour))
                 self.due = self.bridge.every
             part = min(left, self.due)
-            progress = super()._run(part, progress, pace, toil)
+            progress = self._steps(part, progress, pace, toil)
             left -= part
             self.due -= part
-        return progress
 
 
 def bridged_chains(policy: NativePolicy, bridge: Bridge) -> ChainMaker:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 import numpy as np
 
 from n2s.errors import InputError
+from n2s.kernels.linked_native import run_linked_native
 from n2s.kernels.native_chain import run_native
 from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
 from n2s.local.plan import settings_of
@@ -20,26 +22,23 @@ LONG_AGO = 10
 """Before how many rounds over all requests each was taken out last, as far as a new chain knows."""
 
 
-class NativeChain(Chain):
+class PolicyChain(Chain):
     """The policy's memory beside the tour: when and how often requests were taken out."""
 
     def __init__(self, land: Landscape, outset: Outset, policy: NativePolicy) -> None:
-        if not isinstance(land, ShortTours):
-            raise InputError(
-                f"the native policy keeps a matrix, which {land.size} nodes do not allow"
-            )
         super().__init__(land, outset)
-        self.short = land
         self.theta = policy.theta
-        self.reach: FloatArray = land.reach
-        self.bias = np.zeros(land.n, np.float32)
         self.scale = outset.scale
         self.timed = outset.timed
         self.first = WARM if outset.warm else 0.0
         self.budget = max(1.0, outset.steps / land.n)
         self.times = np.full(land.n, -LONG_AGO * land.n)
         self.traces = np.zeros(land.n, np.float32)
-        self.counters = np.zeros(2, np.int64)
+        self.counters = np.zeros(3, np.int64)
+
+    @abstractmethod
+    def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
+        """Steps of the kernel, from a progress that grows by ``pace`` a step and ``toil`` a request."""
 
     def advance(self, steps: int, begin: float, end: float) -> None:
         """Steps of the policy."""
@@ -52,7 +51,24 @@ class NativeChain(Chain):
         self._run(int(budget / step) + 1, self.first, left * step / budget, left * request / budget)
         return self.best, int(self.counters[0])
 
-    def _run(self, steps: int, progress: float, pace: float, toil: float) -> float:
+
+class NativeChain(PolicyChain):
+    """Every request and every gap is looked at."""
+
+    def __init__(self, land: Landscape, outset: Outset, policy: NativePolicy) -> None:
+        if not isinstance(land, ShortTours):
+            raise InputError(
+                f"the native policy keeps a matrix, which {land.size} nodes do not allow"
+            )
+        super().__init__(land, outset, policy)
+        self.short = land
+        self.reach: FloatArray = land.reach
+        self.bias = np.zeros(land.n, np.float32)
+
+    def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
+        self._steps(steps, progress, pace, toil)
+
+    def _steps(self, steps: int, progress: float, pace: float, toil: float) -> float:
         """Steps from some progress on; the progress behind them."""
         land = self.short
         behind: float = run_native(
@@ -81,9 +97,47 @@ class NativeChain(Chain):
         return behind
 
 
+class LinkedNativeChain(PolicyChain):
+    """A sample of the requests and the gaps beside near stops are looked at."""
+
+    def __init__(self, land: Landscape, outset: Outset, policy: NativePolicy) -> None:
+        super().__init__(land, outset, policy)
+        self.stamps = np.zeros(land.n, np.int64)
+
+    def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
+        land = self.land
+        run_linked_native(
+            land.variant.code,
+            land.legs,
+            land.near,
+            land.alike,
+            self.theta,
+            self.scale,
+            self.tour,
+            self.best_tour,
+            self.costs,
+            self.times,
+            self.traces,
+            self.stamps,
+            self.counters,
+            self.state,
+            steps,
+            progress,
+            pace,
+            toil,
+            self.budget,
+            self.timed,
+        )
+
+
 def native_chains(policy: NativePolicy) -> ChainMaker:
-    """Chains of a policy."""
-    return lambda land, outset: NativeChain(land, outset, policy)
+    """Chains of a policy, as the landscape's tours are long or short."""
+
+    def make(land: Landscape, outset: Outset) -> PolicyChain:
+        kind = NativeChain if isinstance(land, ShortTours) else LinkedNativeChain
+        return kind(land, outset, policy)
+
+    return make
 
 
 def native_settings(variant: Variant) -> Settings:

@@ -66,7 +66,7 @@ def search_natively(
     checkpoint = ""
     melt = False
     method = chosen(options, instance)
-    land = landscape_of(instance, dense=method in POLICIES)
+    land = landscape_of(instance)
     if method in POLICIES:
         policy = find(options.native_policy, instance.variant)
         make, settings = native_chains(policy), native_settings(instance.variant)
