@@ -1,12 +1,13 @@
 """The heat bath of ``reinsertion`` on a linked tour, over the gaps beside near stops only.
 
 The pickup may go into the gaps beside the stops nearest to it, the delivery likewise (``linked_recreate``),
-and both together into any of these; on a stack, a few blocks are passed from each to find more on its level.
-What was just taken out may also go back where it was. Over the pairs of these that the labels allow, the draw
-is that of exp(logit), exactly: what lies ``FAINTEST`` below a known pair adds less than a rounding error.
+and both together into any of these. On a stack, a few blocks are passed from those that promise something,
+to find more on their level. What was just taken out may also go back where it was. Over the pairs of these
+that the labels allow, the draw is that of exp(logit), exactly: what lies ``FAINTEST`` below a known pair
+adds less than a rounding error.
 
-There is no order to scan the few gaps in: every delivery gap adds its weight to the pickup gaps before it, one
-vector loop each, which takes less time than to sort them.
+There is no order to scan the few gaps in: every delivery gap adds its weight to the pickup gaps before it,
+one vector loop each, which takes less time than to sort them.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Bath(NamedTuple):
 
 
 class Taste(NamedTuple):
-    """What is added to logits: for the old place of the pickup, of the delivery, of both in one gap, and
-    for any place where both are in one gap."""
+    """What is added to logits: for the old places of pickup and delivery, of both in one gap, and for any
+    place where both are in one gap.
+    """
 
     pickup: float
     delivery: float
@@ -160,7 +162,7 @@ def _known_pair(p, p_count, d, d_count, best):  # type: ignore[no-untyped-def]
 
 @njit(**BORROWING)
 def _pass_blocks(links, legs, pickup, delivery, bath, counts, floor, highs, draw):  # type: ignore[no-untyped-def]
-    """List the gaps a few blocks behind promising pickup gaps, and before delivery gaps: how many of each."""
+    """List the gaps a few blocks behind promising pickup gaps, and before delivery gaps: how many."""
     succ, pred = links.succ, links.pred
     n = delivery - pickup
     p, d = bath.pickup, bath.delivery

@@ -1,8 +1,9 @@
 """The native policy of ``native_chain`` for long tours: a step costs about the same at any length.
 
 The parameters and what they decide are the same. The tour is a linked list, the request is drawn among a
-sample (``linked_sight``), it goes back beside near stops (``linked_bath``), blocks of a stack move there too
-(``linked_blocks``); what is rejected is undone, and the best tour is brought up to date by what has changed.
+sample (``linked_sight``), it goes back beside near stops (``linked_bath``), blocks of a stack move there
+too (``linked_blocks``); what is rejected is undone, and the best tour is brought up to date by what has
+changed.
 """
 
 from __future__ import annotations
@@ -218,9 +219,7 @@ def iterate_native(  # type: ignore[no-untyped-def]
             break
         if step % size == 0:
             look_along(links, sight)
-        views(
-            costs[0], costs[1], scale, counters[1], size, min(progress, 1.0), budget, timed, seen
-        )
+        views(costs[0], costs[1], scale, counters[1], size, min(progress, 1.0), budget, timed, seen)
         temperature = temperature_of(theta, seen, scale)
         progress += pace
         counters[0] += 1

@@ -1,9 +1,9 @@
 """What the native policy sees of the requests of a linked tour: those of a sample, when it asks.
 
-``native_chain`` keeps eight features of every request up to date, which takes time of the whole tour. Here a
-step draws ``SAMPLE`` requests, works out their features and takes one of these by the policy's softmax;
-with no more requests than that, all are seen and the draw is the policy's own. Ages are differences of step
-numbers, and a trace fades when it is looked at.
+``native_chain`` keeps eight features of every request up to date, which takes time of the whole tour.
+Here a step draws ``SAMPLE`` requests, works out their features and takes one of these by the policy's
+softmax; with no more requests than that, all are seen and the draw is the policy's own. Ages are
+differences of step numbers, and a trace fades when it is looked at.
 
 The two features that a linked list cannot tell, the share of the tour between the stops of a request and
 the depth of the load, are those of the last look along the tour, one every N steps; a request
@@ -159,13 +159,19 @@ def look_at_sample(links, legs, scale, memory, sight, count):  # type: ignore[no
         sight.times[index] = memory.times[request - 1]
 
 
+# What borrowing kernels call is compiled like them unless it says otherwise, and here an array is made.
+@njit(cache=True, _nrt=True, error_model="numpy")
+def _score(theta, seen, features, count, scores):  # type: ignore[no-untyped-def]
+    removal_scores(theta, seen, features, count, scores)
+
+
 @njit(**BORROWING)
 def pick_request(links, legs, theta, seen, scale, memory, sight, alone, state):  # type: ignore[no-untyped-def]
     """The request to take out; one to be ``alone`` is not taken out twice in a row."""
     n = len(links.succ) // 2
     count = draw_sample(n, sight.sample, state)
     look_at_sample(links, legs, scale, memory, sight, count)
-    removal_scores(theta, seen, sight.features, count, sight.scores)
+    _score(theta, seen, sight.features, count, sight.scores)
     if alone and n > 1:
         pass_over(sight.scores, sight.times, memory.counters[0] - 1, count)
     chosen = draw_request(sight.scores, count, sight.weights, next_uniform(state))
