@@ -11,7 +11,13 @@ import oracles
 from n2s.errors import InputError
 from n2s.kernels.native_chain import PARAMETERS
 from n2s.local import Outset, Watch, landscape_of, search
-from n2s.native import NativeChain, NativePolicy, native_chains, native_settings
+from n2s.native import (
+    LinkedNativeChain,
+    NativeChain,
+    NativePolicy,
+    native_chains,
+    native_settings,
+)
 from n2s.native import chain as module
 from n2s.native.policy import untrained
 from n2s.problem import Variant, generate, random_tour
@@ -89,12 +95,69 @@ def test_a_chain_leaves_its_outset_and_policy_alone(variant: Variant) -> None:
     assert policy.sha256 == some_policy(variant).sha256
 
 
-def test_tours_without_a_matrix_are_refused() -> None:
+def test_long_tours_are_linked() -> None:
     instance = generate(200, seed=1)[0]
     outset = Outset(random_tour(200, Variant.PDTSP, np.random.default_rng(1)), 1, 1.0, False, 10)
+    policy = untrained(Variant.PDTSP)
     with pytest.raises(InputError, match="keeps a matrix, which 401 nodes do not allow"):
-        NativeChain(landscape_of(instance), outset, untrained(Variant.PDTSP))
-    NativeChain(landscape_of(instance, dense=True), outset, untrained(Variant.PDTSP))
+        NativeChain(landscape_of(instance), outset, policy)
+    make = native_chains(policy)
+    assert isinstance(make(landscape_of(instance), outset), LinkedNativeChain)
+    assert isinstance(make(landscape_of(instance, dense=True), outset), NativeChain)
+    assert isinstance(make(landscape_of(generate(199, seed=1)[0]), outset), NativeChain)
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_progress_of_linked_tours(warm: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """(steps, progress, pace, toil, budget, timed) of every call of the kernel, as for short ones."""
+    calls: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(module, "run_linked_native", lambda *a: calls.append(a[-6:]))
+    land = landscape_of(generate(200, seed=1)[0])
+    tour = random_tour(200, Variant.PDTSP, np.random.default_rng(1))
+    chain = LinkedNativeChain(
+        land, Outset(tour, 5, 0.3, warm, 12_800, True), some_policy(Variant.PDTSP)
+    )
+    chain.advance(50, 0.0, 0.25)
+    chain.best_after_work(100, 0.8, 1.0)
+    first = 0.5 if warm else 0.0
+    left = 1 - first
+    assert calls == [
+        pytest.approx((50, first, left * 0.005, 0.0, 64.0, True)),
+        pytest.approx((126, first, left * 0.008, left * 0.01, 64.0, True)),
+    ]
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_work_of_linked_tours_is_spent(warm: bool, variant: Variant) -> None:
+    land = landscape_of(generate(200, seed=1, variant=variant)[0])
+    tour = random_tour(200, variant, np.random.default_rng(1))
+    chain = LinkedNativeChain(land, Outset(tour, 5, 0.05, warm, 2000), some_policy(variant))
+    best, steps = chain.best_after_work(2000, 0.8, 1.0)
+    assert 300 < steps <= 1112
+    assert best == pytest.approx(oracles.cost(land.legs, chain.best_tour.tolist()))
+    assert oracles.is_feasible(chain.best_tour.tolist(), 200, variant)
+    assert best < 0.8 * oracles.cost(land.legs, tour.tolist())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_population_runs_on_linked_tours(threads: int, variant: Variant) -> None:
+    land = landscape_of(generate(200, seed=2, variant=variant)[0])
+    found = [
+        search(
+            land,
+            Watch(lambda done, best: False, steps=2001),
+            np.random.default_rng(5),
+            threads,
+            settings=native_settings(variant),
+            make=native_chains(some_policy(variant)),
+        )
+        for _ in range(2)
+    ]
+    for cost, tour, done in found:
+        assert done == 2001
+        assert cost == pytest.approx(oracles.cost(land.legs, tour.tolist()))
+        assert oracles.is_feasible(tour.tolist(), 200, variant)
+        assert (cost, tour.tolist()) == (found[0][0], found[0][1].tolist())
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -155,14 +155,30 @@ def test_costs_are_the_users_own(policy: Path, variant: Variant) -> None:
         assert found.cost == pytest.approx(evaluate(instance, found.route).cost)
 
 
-def test_a_long_tour_up_to_where_a_matrix_is_kept(
-    policy: Path, variant: Variant, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("most_matrix", [4000, 420])
+def test_a_long_tour_with_and_without_a_matrix(
+    most_matrix: int, policy: Path, variant: Variant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("n2s.local.landscape.MOST_MATRIX", most_matrix)
     instance = generate(210, seed=1, variant=variant)[0]
-    assert solve(instance, method="native", checkpoint=policy, steps=20).steps == 20
-    monkeypatch.setattr("n2s.local.landscape.MOST_MATRIX", 420)
-    with pytest.raises(InputError, match="keeps a matrix, which 421 nodes do not allow"):
-        solve(instance, method="native", checkpoint=policy, steps=20)
+    begin, found, again = (
+        solve(instance, method="native", checkpoint=policy, steps=steps, threads=1)
+        for steps in (0, 3000, 3000)
+    )
+    assert found.steps == 3000
+    assert found.cost == pytest.approx(evaluate(instance, found.route).cost)
+    assert evaluate(instance, found.route).feasible
+    assert found.cost < 0.99 * begin.cost
+    assert found.route == again.route
+
+
+def test_a_long_tour_over_arcs_that_mean_never(policy: Path, variant: Variant) -> None:
+    """Sums of changes would lose their digits: such a matrix is looked at as a whole."""
+    rng = np.random.default_rng(1)
+    matrix = np.where(rng.random((421, 421)) < 0.1, 1e50, rng.random((421, 421)))
+    instance = Instance(matrix=matrix, variant=variant)
+    found = solve(instance, method="native", checkpoint=policy, steps=30, threads=1)
+    assert found.cost == pytest.approx(evaluate(instance, found.route).cost)
 
 
 def test_a_policy_that_does_not_fit(policy: Path, variant: Variant, tmp_path: Path) -> None:

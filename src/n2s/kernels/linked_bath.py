@@ -3,11 +3,12 @@
 The pickup may go into the gaps beside the stops nearest to it, the delivery likewise (``linked_recreate``),
 and both together into any of these. On a stack, a few blocks are passed from those that promise something,
 to find more on their level. What was just taken out may also go back where it was. Over the pairs of these
-that the labels allow, the draw is that of exp(logit), exactly: what lies ``FAINTEST`` below a known pair
-adds less than a rounding error.
+that the labels allow, the draw is that of exp(logit), exactly but for what lies ``FAINTEST`` below a known
+pair.
 
 There is no order to scan the few gaps in: every delivery gap adds its weight to the pickup gaps before it,
-one vector loop each, which takes less time than to sort them.
+one vector loop each, which takes less time than to sort them. Which gaps are listed twice or dropped cannot
+be foreseen, so they are overwritten rather than skipped: a wrong guess of the processor would cost more.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from n2s.kernels.legs import BORROWING, INLINE, leg
 from n2s.kernels.linked_recreate import STEPS, Gaps, list_gaps, new_gaps
 from n2s.kernels.rules import LIFO
 
-FAINTEST = 40.0
-"""exp(-40) of the weight of a known pair is left out: thousands of these are below one rounding."""
+FAINTEST = 28.0
+"""What is left out has less than exp(-28) of the weight of a known pair: all of it a billionth at most."""
 WIDEST = 300.0
 """How far the best of each side may be above the best pair, so that no product of weights vanishes."""
 
 
 class Side(NamedTuple):
-    """The gaps for one of the two stops, one number each, and when each node's gap was listed last."""
+    """The gaps for one of the two stops, one number each; and by node and by label."""
 
     gaps: Gaps
     key: NDArray[np.int64]
@@ -38,6 +39,11 @@ class Side(NamedTuple):
     logit: NDArray[np.float64]
     weight: NDArray[np.float64]
     listed: NDArray[np.int64]
+    """(N,) in which draw the gap behind a node was listed last."""
+    high: NDArray[np.float64]
+    """(n + 1,) the highest logit with a label, ..."""
+    where: NDArray[np.int64]
+    """... and which gap has it."""
 
 
 class Bath(NamedTuple):
@@ -45,6 +51,8 @@ class Bath(NamedTuple):
 
     pickup: Side
     delivery: Side
+    labelled: NDArray[np.int64]
+    """(n + 1,) in which draw a label was met last."""
     ahead: NDArray[np.float64]
     """For each pickup gap, the sum of the weights of the delivery gaps that go with it."""
     both: NDArray[np.uint32]
@@ -75,6 +83,8 @@ def _new_side(size, room):  # type: ignore[no-untyped-def]
         np.zeros(2 * room + 2),
         np.zeros(2 * room + 2),
         np.zeros(size, np.int64),
+        np.zeros(size // 2 + 1),
+        np.zeros(size // 2 + 1, np.int64),
     )
 
 
@@ -85,6 +95,7 @@ def new_bath(size, width):  # type: ignore[no-untyped-def]
     return Bath(
         _new_side(size, room),
         _new_side(size, room),
+        np.zeros(size // 2 + 1, np.int64),
         np.zeros(2 * room + 2),
         np.zeros(4 * room + 4, np.uint32),
         np.zeros(4 * room + 4),
@@ -92,113 +103,127 @@ def new_bath(size, width):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(**BORROWING)
-def _list_once(side, count, draw):  # type: ignore[no-untyped-def]
-    """Drop gaps that are listed twice: their weight must not count twice. How many are left."""
-    behind, cost, part = side.gaps
-    kept = 0
-    for index in range(count):
-        gap = behind[index]
-        if side.listed[gap] != draw:
-            side.listed[gap] = draw
-            behind[kept], cost[kept], part[kept] = gap, cost[index], part[index]
-            kept += 1
-    return kept
+@njit(**INLINE)
+def _enter(links, side, count, gap, part, logit):  # type: ignore[no-untyped-def]
+    side.gaps.behind[count] = gap
+    side.gaps.part[count] = part
+    side.key[count] = links.key[gap]
+    side.label[count] = links.top[gap]
+    side.logit[count] = logit
 
 
 @njit(**INLINE)
-def _add_gap(links, legs, node, gap, is_pickup, side, count, draw):  # type: ignore[no-untyped-def]
+def _add_gap(links, legs, node, gap, is_pickup, side, count, inverse_t, draw):  # type: ignore[no-untyped-def]
     """List one more gap unless it is there; how many."""
     if side.listed[gap] == draw:
         return count
     side.listed[gap] = draw
     come, go, old = leg(legs, gap, node), leg(legs, node, links.succ[gap]), links.arc[gap]
-    side.gaps.behind[count] = gap
-    side.gaps.cost[count] = come + go - old
-    side.gaps.part[count] = (come if is_pickup else go) - old
+    part = (come if is_pickup else go) - old
+    _enter(links, side, count, gap, part, -(come + go - old) * inverse_t)
     return count + 1
 
 
 @njit(**BORROWING)
-def _look_up(links, side, first, count, inverse_t, alone, old, bonus, high):  # type: ignore[no-untyped-def]
-    """Logits, keys and labels of the gaps from the first one on; the highest logit of all."""
-    for index in range(first, count):
-        gap = side.gaps.behind[index]
-        side.key[index] = links.key[gap]
-        side.label[index] = links.top[gap]
-        logit = -side.gaps.cost[index] * inverse_t
+def _list_side(links, legs, near, node, is_pickup, side, inverse_t, alone, old, bonus, draw):  # type: ignore[no-untyped-def]
+    """List the gaps for a stop, each once: a weight must not count twice. How many."""
+    behind, cost, part = side.gaps
+    found = list_gaps(links, legs, near, node, is_pickup, side.gaps)
+    count = 0
+    for index in range(found):
+        gap = behind[index]
+        logit = -cost[index] * inverse_t
         if alone and gap == old:
             logit += bonus
-        side.logit[index] = logit
-        high = max(high, logit)
-    return high
-
-
-@njit(**INLINE)
-def _highest(side, count):  # type: ignore[no-untyped-def]
-    """Which gap has the highest logit."""
-    where = 0
-    for index in range(1, count):
-        if side.logit[index] > side.logit[where]:
-            where = index
-    return where
+        _enter(links, side, count, gap, part[index], logit)
+        count += 1 if side.listed[gap] != draw else 0
+        side.listed[gap] = draw
+    if alone and side.listed[old] != draw:
+        count = _add_gap(links, legs, node, old, is_pickup, side, count, inverse_t, draw)
+        side.logit[count - 1] += bonus
+    return count
 
 
 @njit(**BORROWING)
-def _known_pair(p, p_count, d, d_count, best):  # type: ignore[no-untyped-def]
-    """The logit of a good pair: the best of one side with whatever goes with it on the other."""
-    if p_count == 0 or d_count == 0:
-        return best
-    at = _highest(d, d_count)
+def _known_pair(bath, p_count, d_count, draw, best):  # type: ignore[no-untyped-def]
+    """The highest logit of both sides with each label, and that of a good pair.
+
+    The best gap with a label is tried with all those of the other side that have it.
+    """
+    p, d = bath.pickup, bath.delivery
     for index in range(p_count):
-        if p.key[index] < d.key[at] and p.label[index] == d.label[at]:
-            best = max(best, p.logit[index] + d.logit[at])
-    at = _highest(p, p_count)
+        label = p.label[index]
+        if bath.labelled[label] != draw:
+            bath.labelled[label] = draw
+            p.high[label], d.high[label] = -np.inf, -np.inf
+        if p.logit[index] > p.high[label]:
+            p.high[label], p.where[label] = p.logit[index], index
     for index in range(d_count):
-        if p.key[at] < d.key[index] and p.label[at] == d.label[index]:
-            best = max(best, p.logit[at] + d.logit[index])
+        label = d.label[index]
+        if bath.labelled[label] != draw:
+            bath.labelled[label] = draw
+            p.high[label], d.high[label] = -np.inf, -np.inf
+        if d.logit[index] > d.high[label]:
+            d.high[label], d.where[label] = d.logit[index], index
+    for index in range(p_count):
+        label = p.label[index]
+        logit = p.logit[index] + d.high[label]
+        if logit > best and p.key[index] < d.key[d.where[label]]:
+            best = logit
+    for index in range(d_count):
+        label = d.label[index]
+        logit = d.logit[index] + p.high[label]
+        if logit > best and p.key[p.where[label]] < d.key[index]:
+            best = logit
     return best
 
 
 @njit(**BORROWING)
-def _pass_blocks(links, legs, pickup, delivery, bath, counts, floor, highs, draw):  # type: ignore[no-untyped-def]
+def _pass_blocks(links, legs, pickup, delivery, bath, counts, inverse_t, floor, draw):  # type: ignore[no-untyped-def]
     """List the gaps a few blocks behind promising pickup gaps, and before delivery gaps: how many."""
     succ, pred = links.succ, links.pred
     n = delivery - pickup
     p, d = bath.pickup, bath.delivery
     p_count, d_count = counts
+    high_p, high_d = -np.inf, -np.inf
+    for index in range(p_count):
+        high_p = max(high_p, p.logit[index])
+    for index in range(d_count):
+        high_d = max(high_d, d.logit[index])
     for index in range(counts[0]):
-        if p.logit[index] + highs[1] >= floor:
+        if p.logit[index] + high_d >= floor:
             node = succ[p.gaps.behind[index]]
             for _ in range(STEPS):
                 if node == 0 or node > n:
                     break
                 last = np.uint32(node + n)
-                d_count = _add_gap(links, legs, delivery, last, False, d, d_count, draw)
+                d_count = _add_gap(links, legs, delivery, last, False, d, d_count, inverse_t, draw)
                 node = succ[last]
     for index in range(counts[1]):
-        if d.logit[index] + highs[0] >= floor:
+        if d.logit[index] + high_p >= floor:
             node = d.gaps.behind[index]
             for _ in range(STEPS):
                 if node <= n:
                     break
                 node = pred[np.uint32(node - n)]
-                p_count = _add_gap(links, legs, pickup, node, True, p, p_count, draw)
+                p_count = _add_gap(links, legs, pickup, node, True, p, p_count, inverse_t, draw)
     return p_count, d_count
 
 
 @njit(**BORROWING)
-def _keep_promising(side, count, bound):  # type: ignore[no-untyped-def]
-    """Drop the gaps with a logit below the bound; how many are left."""
-    kept = 0
+def _keep_promising(side, count, other, floor):  # type: ignore[no-untyped-def]
+    """Drop the gaps that no gap of the other side lifts to the floor: (how many are left, the highest)."""
+    kept, high = 0, -np.inf
     for index in range(count):
-        if side.logit[index] >= bound:
-            side.gaps.behind[kept] = side.gaps.behind[index]
-            side.key[kept] = side.key[index]
-            side.label[kept] = side.label[index]
-            side.logit[kept] = side.logit[index]
-            kept += 1
-    return kept
+        logit, label = side.logit[index], side.label[index]
+        keep = logit + other.high[label] >= floor
+        side.gaps.behind[kept] = side.gaps.behind[index]
+        side.key[kept] = side.key[index]
+        side.label[kept] = label
+        side.logit[kept] = logit
+        high = max(high, logit if keep else -np.inf)
+        kept += 1 if keep else 0
+    return kept, high
 
 
 @njit(**BORROWING)
@@ -312,14 +337,13 @@ def draw_place(  # type: ignore[no-untyped-def]
     bath.draws[0] += 1
     draw = bath.draws[0]
     p, d = bath.pickup, bath.delivery
-    p_count = _list_once(p, list_gaps(links, legs, near, pickup, True, p.gaps), draw)
-    d_count = _list_once(d, list_gaps(links, legs, near, delivery, False, d.gaps), draw)
-    if alone:
-        p_count = _add_gap(links, legs, pickup, old_j, True, p, p_count, draw)
-        d_count = _add_gap(links, legs, delivery, old_k, False, d, d_count, draw)
-    high_p = _look_up(links, p, 0, p_count, inverse_t, alone, old_j, taste.pickup, -np.inf)
-    high_d = _look_up(links, d, 0, d_count, inverse_t, alone, old_k, taste.delivery, -np.inf)
-    best = _known_pair(p, p_count, d, d_count, -np.inf)
+    p_count = _list_side(
+        links, legs, near, pickup, True, p, inverse_t, alone, old_j, taste.pickup, draw
+    )
+    d_count = _list_side(
+        links, legs, near, delivery, False, d, inverse_t, alone, old_k, taste.delivery, draw
+    )
+    best = _known_pair(bath, p_count, d_count, draw, -np.inf)
 
     # Both into one gap. No arc costs less than nothing, so most are ruled out before the last look-up.
     between = leg(legs, pickup, delivery)
@@ -349,20 +373,16 @@ def draw_place(  # type: ignore[no-untyped-def]
             best = max(best, logit)
 
     if variant == LIFO:
-        counts = (p_count, d_count)
+        counts, floor = (p_count, d_count), best - FAINTEST
         p_count, d_count = _pass_blocks(
-            *(links, legs, pickup, delivery, bath, counts, best - FAINTEST, (high_p, high_d), draw)
+            links, legs, pickup, delivery, bath, counts, inverse_t, floor, draw
         )
-        high_p = _look_up(
-            links, p, counts[0], p_count, inverse_t, alone, old_j, taste.pickup, high_p
-        )
-        high_d = _look_up(
-            links, d, counts[1], d_count, inverse_t, alone, old_k, taste.delivery, high_d
-        )
-        best = _known_pair(p, p_count, d, d_count, best)
+        best = _known_pair(bath, p_count, d_count, draw, best)
     floor = best - FAINTEST
-    p_count = _keep_promising(p, p_count, floor - high_d)
-    d_count = _keep_promising(d, d_count, floor - high_p)
+    p_count, high_p = _keep_promising(p, p_count, d, floor)
+    d_count, high_d = _keep_promising(d, d_count, p, floor)
+    if d_count == 0:  # all in one gap
+        high_p, high_d = 0.0, high_b
     shift = max(high_p + high_d, high_b)
     if shift - best > WIDEST:
         return _draw_slowly(bath, p_count, d_count, b_count, first)
