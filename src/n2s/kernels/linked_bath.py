@@ -180,12 +180,16 @@ def _known_pair(bath, p_count, d_count, draw, best):  # type: ignore[no-untyped-
 
 @njit(**BORROWING)
 def _pass_blocks(links, legs, pickup, delivery, bath, counts, inverse_t, floor, draw):  # type: ignore[no-untyped-def]
-    """List the gaps a few blocks behind promising pickup gaps, and before delivery gaps: how many."""
+    """List the gaps a few blocks behind promising pickup gaps, and before delivery gaps: how many.
+
+    A gap that is not known yet may cost less than all known ones, but where the triangle inequality holds,
+    not less than nothing.
+    """
     succ, pred = links.succ, links.pred
     n = delivery - pickup
     p, d = bath.pickup, bath.delivery
     p_count, d_count = counts
-    high_p, high_d = -np.inf, -np.inf
+    high_p, high_d = 0.0, 0.0
     for index in range(p_count):
         high_p = max(high_p, p.logit[index])
     for index in range(d_count):
