@@ -1,8 +1,8 @@
 """How a step of the native policy grows with the tour, and what long tours cost; prints one JSON object.
 
-Growth: CPU microseconds a step of one chain, in calls of as many steps as the search makes, from a greedy tour
-to a cold one, on the linked tours that are used from 400 nodes on and, up to ``--dense`` nodes, on those
-that look at every gap. The growth exponent is the slope of log time over log nodes from 1,001 nodes on.
+Growth: processor time a step of one chain, in calls of as many steps as the search makes, from a greedy
+tour to a cold one, on the linked tours that are used from 400 nodes on and, up to ``--dense`` nodes, on
+those that look at every gap. The growth exponent is the slope of log time over log nodes from 1,001 on.
 Quality: uniform instances, the same seconds for ``native`` and ``anneal``, one thread, a warm process.
 
 Run: ``taskset -c 1 python benchmarks/native_scaling.py [--variant lifo] [--seconds 10] [--count 3]``
