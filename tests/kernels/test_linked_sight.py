@@ -56,7 +56,7 @@ def test_few_requests_are_all_seen(n: int) -> None:
     assert sample[:n].tolist() == list(range(1, n + 1))
 
 
-@pytest.mark.parametrize("n", [SAMPLE + 1, 47, 100])
+@pytest.mark.parametrize("n", [SAMPLE + 1, 170, 400])
 def test_a_sample_is_of_different_requests_each_as_likely(n: int) -> None:
     counts: dict[int, int] = {}
     sample, generator = np.zeros(SAMPLE, np.int64), state(n)
@@ -69,7 +69,7 @@ def test_a_sample_is_of_different_requests_each_as_likely(n: int) -> None:
     assert_frequencies(counts, dict.fromkeys(range(1, n + 1), 1 / n))
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 25, 60])
+@pytest.mark.parametrize("n", [1, 2, 7, 25, 150])
 def test_features_are_those_of_the_whole_tour(n: int, variant: Variant) -> None:
     for seed in range(3):
         costs, tour, links, sight = scene(n, variant, seed)
@@ -152,8 +152,8 @@ def test_the_request_is_drawn_by_its_share(variant: Variant) -> None:
 
 
 def test_of_many_requests_the_better_half_is_taken_out_more_often(variant: Variant) -> None:
-    """A sample of 32 of 200, and a score that is steep in the trace."""
-    n = 200
+    """A sample of a third, and a score that is steep in the trace."""
+    n = 3 * SAMPLE
     costs, _, links, sight = scene(n, variant)
     theta = np.zeros(204)
     oracles.native_blocks(theta)["removal/linear"][4] = 5.0
