@@ -12,8 +12,6 @@ from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.recreate import recreate
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
 
-STRINGS, STRETCH, SIMILAR = 0, 1, 2
-KINDS = 3
 ORDERS = 4
 """Half of the time at random; longest requests first; farthest from the depot first."""
 
