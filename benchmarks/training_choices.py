@@ -40,24 +40,31 @@ CHOICES: dict[str, list[str]] = {
     "normalise off": ["ppo.normalise=false"],
     "costs, heat bath": ["policy.costs=true"],
     "costs, native prior": ["policy.costs=true", "policy.prior=native"],
+    "costs, evolved prior": ["policy.costs=true", "policy.prior=native"],
 }
 """By name: how a run differs from the preset."""
+BEGINNINGS = {"costs, evolved prior": "native-single-pdtsp"}
+"""What a run begins with, if not with fresh weights."""
 STEPS = (300, 1000)
 """Steps of the searches that judge."""
 
 
-def judge(preset: Path, changes: list[str], minutes: float, cores: Queue[int]) -> dict[str, object]:
+def judge(
+    preset: Path, changes: list[str], minutes: float, cores: Queue[int], start: str | None
+) -> dict[str, object]:
     """Train on a core of its own, then search with what came out of it."""
     core = cores.get()
     os.sched_setaffinity(0, {core})
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
-        return _judge(preset, changes, minutes)
+        return _judge(preset, changes, minutes, start)
     finally:
         cores.put(core)
 
 
-def _judge(preset: Path, changes: list[str], minutes: float) -> dict[str, object]:
+def _judge(
+    preset: Path, changes: list[str], minutes: float, start: str | None
+) -> dict[str, object]:
     from dataclasses import replace
 
     from n2s.model import load
@@ -68,7 +75,7 @@ def _judge(preset: Path, changes: list[str], minutes: float) -> dict[str, object
 
     config = read_preset(preset, changes)
     with TemporaryDirectory() as folder:
-        begin(preset, folder, changes).run(interrupt=Spent(minutes))
+        begin(preset, folder, changes, start=start).run(interrupt=Spent(minutes))
         trained = load(Path(folder) / POLICY_FILE)
         result: dict[str, object] = {
             key: trained.record[key] for key in ("transitions", "updates", "hours")
@@ -110,7 +117,14 @@ def main() -> None:
             len(cores), mp_context=get_context("spawn"), max_tasks_per_child=1
         ) as pool:
             runs = {
-                name: pool.submit(judge, arguments.preset, CHOICES[name], arguments.minutes, free)
+                name: pool.submit(
+                    judge,
+                    arguments.preset,
+                    CHOICES[name],
+                    arguments.minutes,
+                    free,
+                    BEGINNINGS.get(name),
+                )
                 for name in arguments.only
                 if name not in done
             }
