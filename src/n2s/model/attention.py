@@ -36,9 +36,19 @@ class SynthAttention(nn.Module):
         self.mlp_w2 = uniform(heads, 2 * heads, fan=2 * heads)
         self.mlp_b2 = uniform(heads, fan=heads)
 
-    def forward(self, h: torch.Tensor, aux: torch.Tensor, backend: ModuleType) -> torch.Tensor:
-        """(B, N, D) features and (H, N, N) auxiliary scores to (B, N, D), Eq. (6)."""
-        qkv = h @ torch.cat([self.w_q * self.scale, self.w_k, self.w_v], 1)  # (B, N, 3D)
+    def forward(
+        self,
+        h: torch.Tensor,
+        aux: torch.Tensor,
+        backend: ModuleType,
+        source: tuple[torch.Tensor, torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """(B, N, D) features and (H, N, N) auxiliary scores to (B, N, D), Eq. (6).
+
+        Where h = x w with few columns in x, ``source`` (x, w) saves most of the first product.
+        """
+        weights = torch.cat([self.w_q * self.scale, self.w_k, self.w_v], 1)
+        qkv = h @ weights if source is None else source[0] @ (source[1] @ weights)  # (B, N, 3D)
         mlp = (self.mlp_w1, self.mlp_b1, self.mlp_w2, self.mlp_b2)
         heads: torch.Tensor = backend.synth_attention(qkv, aux, *mlp)  # (B, N, D), Eq. (7)-(9)
         return heads @ self.w_o  # Eq. (10)

@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import nn
 
+from n2s.model import plain
 from n2s.model.attention import DacAttention, SynthAttention, VanillaAttention
 from n2s.model.config import Attention, PolicyConfig
 from n2s.model.layers import FeedForward, instance_norm, modules, uniform
@@ -49,9 +50,12 @@ class SynthEncoder(nn.Module):
         """(B, N, 2) to ((B, N, D),)."""
         h = points @ self.w_x  # NFE
         aux = self.auxiliary_scores(points.shape[1])
+        # The plain backend computes as the paper writes it.
+        source = None if backend is plain else (points, self.w_x)
         for attention, feed_forward in zip(self.attention, self.feed_forward, strict=True):
-            h = instance_norm(h + attention(h, aux, backend))
+            h = instance_norm(h + attention(h, aux, backend, source))
             h = instance_norm(h + feed_forward(h))
+            source = None
         return (h,)
 
 

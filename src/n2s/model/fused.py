@@ -35,10 +35,16 @@ def constant_table(aux: torch.Tensor, w1: torch.Tensor, b1: torch.Tensor) -> tor
 class _SynthAttention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, qkv: torch.Tensor, table: torch.Tensor, w1: torch.Tensor, w2: torch.Tensor
+        ctx: Any,
+        qkv: torch.Tensor,
+        table: torch.Tensor,
+        w1: torch.Tensor,
+        w2: torch.Tensor,
+        b2: torch.Tensor,
     ) -> torch.Tensor:
         qkv, table, w1, w2 = (t.detach().contiguous() for t in (qkv, table, w1, w2))
         ctx.save_for_backward(qkv, table, w1, w2)
+        ctx.bias = b2.shape
         arrays = (t.numpy() for t in (qkv, table, w1, w2))
         return torch.from_numpy(attention_kernel.synth_attention(*arrays, numba.get_num_threads()))
 
@@ -46,7 +52,8 @@ class _SynthAttention(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, ...]:
         arrays = (t.numpy() for t in (*ctx.saved_tensors, grad.contiguous()))
         grads = attention_kernel.synth_attention_backward(*arrays, numba.get_num_threads())
-        return tuple(torch.from_numpy(g) for g in grads)
+        # b2 shifts all scores of a query alike and cancels in the softmax: zero, not absent.
+        return (*(torch.from_numpy(g) for g in grads), grad.new_zeros(ctx.bias))
 
 
 def synth_attention(
@@ -59,9 +66,8 @@ def synth_attention(
 ) -> torch.Tensor:
     """Eq. (7) to (9); see ``plain.synth_attention``."""
     table = constant_table(aux, w1, b1)
-    out: torch.Tensor = _SynthAttention.apply(qkv, table, w1[:, : len(aux)], w2)
-    # b2 shifts all scores of a query alike and cancels in the softmax; its gradient is zero, not absent.
-    return out + 0.0 * b2.sum()
+    out: torch.Tensor = _SynthAttention.apply(qkv, table, w1[:, : len(aux)], w2, b2)
+    return out
 
 
 class _Closeness(torch.autograd.Function):

@@ -27,7 +27,8 @@ def instance_norm(x: torch.Tensor) -> torch.Tensor:
     """
     count = x.shape[1] * x.shape[2]
     share = (count - 1) / count
-    return nn.functional.layer_norm(x, x.shape[1:], eps=1e-5 * share) * math.sqrt(share)
+    factor = x.new_full(x.shape[1:], math.sqrt(share))  # inside the norm it costs nothing
+    return nn.functional.layer_norm(x, x.shape[1:], factor, eps=1e-5 * share)
 
 
 def side_by_side(w: torch.Tensor) -> torch.Tensor:
