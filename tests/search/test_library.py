@@ -9,7 +9,7 @@ from n2s.errors import InputError
 from n2s.model import Policy, load
 from n2s.problem import Variant, generate
 from n2s.search.library import NamedPolicy, described, find, shipped
-from n2s.search.solve import solve_many
+from n2s.search.solve import solve, solve_many
 
 VARIANTS = pytest.mark.parametrize("variant", list(Variant), ids=str)
 
@@ -60,3 +60,19 @@ def test_a_shipped_network_is_clearly_better_than_without_training(variant: Vari
     }
     assert mean["shipped"] < 0.99 * mean["fresh"]
     assert mean["shipped"] < 0.97 * mean["greedy"]
+
+
+@VARIANTS
+def test_an_instance_is_searched_alike_in_any_company(variant: Variant) -> None:
+    """What a network with the native prior sees of an instance is the instance's own."""
+    instances = generate(10, seed=5, count=3, variant=variant)
+    together = solve_many(instances, method="n2s", steps=40)
+    alone = [solve(instance, method="n2s", steps=40) for instance in instances]
+    assert [s.route for s in together] == [s.route for s in alone]
+
+
+def test_more_steps_than_a_float_holds_are_no_reason_to_fail() -> None:
+    instance = generate(3, seed=1)[0]
+    assert (
+        solve(instance, method="n2s", steps=10**400, no_improvement=5).stopped == "no improvement"
+    )

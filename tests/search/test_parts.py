@@ -169,7 +169,8 @@ def test_shares_of_what_rules_allow() -> None:
     assert Steps(0).share(standing) == 1.0
     assert Seconds(8.0).share(standing) == 0.25
     assert Seconds(1.0).share(standing) == 1.0
-    assert NoImprovement(40).share(standing) == 0.25
+    assert NoImprovement(40).share(standing) == 0.5  # 30 of the 60 steps that it will be at least
+    assert NoImprovement(10).share(standing) == 1.0
     assert Target(1.0).share(standing) == 0.0
     assert make_stop(10.0, 60, 1000, None).share(standing) == 0.5
     assert AnyOf(()).share(standing) == 0.0
@@ -193,3 +194,14 @@ def test_the_loop_tells_the_policy_how_much_is_used() -> None:
     )
     run(state, Listening(), Steps(8), [np.random.default_rng(0)], 0.0, Interrupt())
     assert seen == [(step / 8, 8.0) for step in range(8)]
+    # A good tour begins in the middle of the schedule.
+    seen.clear()
+    state.step, state.first = 0, 0.5
+    run(state, Listening(), Steps(8), [np.random.default_rng(0)], 0.0, Interrupt())
+    assert [used for used, _ in seen] == [0.5 + step / 16 for step in range(8)]
+    # With patience alone the end moves on with every improvement, and never jumps.
+    seen.clear()
+    state.step, state.first = 0, 0.0
+    run(state, Listening(), NoImprovement(5), [np.random.default_rng(0)], 0.0, Interrupt())
+    assert [used for used, _ in seen] == [0.0, 0.2, 0.4, 0.6, 0.8]
+    assert [total for _, total in seen][1:] == pytest.approx([5.0] * 4)

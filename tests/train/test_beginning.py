@@ -79,7 +79,11 @@ def test_a_run_begins_with_a_native_policy_as_its_prior(tmp_path: Path) -> None:
     [
         ("native.json", [], 'only a policy with prior = "native" can begin with a native policy'),
         ("native.json", [*NATIVE, "data.variant=lifo"], "the policy is for pdtsp"),
-        ("first/policy.safetensors", ["policy.width=8"], "has other options than the preset's"),
+        (
+            "first/policy.safetensors",
+            ["policy.width=8"],
+            "has other options than the preset's: width",
+        ),
         ("first/policy.safetensors", ["data.variant=lifo"], "the policy is for pdtsp, the preset"),
         ("none.safetensors", [], "cannot be read"),
         ("none", [], "cannot be read"),
@@ -94,6 +98,7 @@ def test_beginnings_that_do_not_fit(
         begin(preset(tmp_path), tmp_path / "run", changes, start=str(tmp_path / start))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_resumed_run_has_its_beginning_already(tmp_path: Path) -> None:

@@ -148,8 +148,10 @@ SENTENCES = {
     "starts.divisor=0": "starts.divisor must be positive, not 0.0",
     "starts.divisor=1e-320": "starts.divisor must be positive, not 1e-320",
     "starts.horizon=[0, 5]": "starts.horizon must be at least 1, not 0, 5",
-    "starts.horizon=[50, 5]": "starts.horizon must be the least and the most steps, two numbers",
-    "starts.horizon=[50]": "starts.horizon must be the least and the most steps, two numbers",
+    "starts.horizon=[50, 5]": "starts.horizon must be the least and the most steps, two numbers up to 1e9",
+    "starts.horizon=[1, 100000000000000000000]": "starts.horizon must be the least and the most steps, "
+    "two numbers up to 1e9",
+    "starts.horizon=[50]": "starts.horizon must be the least and the most steps, two numbers up to 1e9",
     "validation.count=0": "validation.count must be at least 1, not 0",
     "validation.sizes=[4]": "validation.sizes must be odd numbers from 3 on, not 4",
     "validation.seed=-1": "validation.seed must not be negative, not -1",

@@ -15,7 +15,7 @@ import torch
 import oracles
 from model.observations import policy_of
 from model.test_policy import doubled, oracle
-from n2s.model import Decision, Observation, PolicyConfig, fused, plain
+from n2s.model import Decision, FastPolicy, Observation, PolicyConfig, fused, plain
 from n2s.problem import Variant, random_tours
 from n2s.search.state import SearchState
 from n2s.train.config import PPO
@@ -392,6 +392,17 @@ def test_behind_the_end_of_a_budget_nothing_is_to_be_gained() -> None:
     assert values[0] == pytest.approx(values[1])
     assert abs(values[0] - values[2]) > 1e-4
     assert 0.0 not in values[:3]
+    # An episode that is stepped to the end of its search gets there, whatever rounding does to the shares.
+    for total in (300.0, 1777.7, 3000.0):
+        walk = search_state(
+            Variant.LIFO, points, tours, Budget(np.full(4, total), np.full(4, 1 - 100 / total))
+        )
+        policy = FastPolicy(networks.policy)
+        for _ in range(99):
+            walk.apply(policy.act(walk.observe(), torch.full((4, 2), 0.5)))
+        assert (networks.value(walk.observe(), None) != 0).all(), total
+        walk.apply(policy.act(walk.observe(), torch.full((4, 2), 0.5)))
+        assert (networks.value(walk.observe(), None) == 0).all(), total
     # Without that prior the budget does not count.
     paper = ActorCritic(PolicyConfig(width=16)).value(state.observe(), None)
     assert paper.tolist() == pytest.approx([float(paper[0])] * 4)

@@ -217,3 +217,12 @@ def test_a_run_follows_the_curriculum(tmp_path) -> None:  # type: ignore[no-unty
         assert (tensors["search.0.tours"].numpy() == state.tours).all()
         assert (tensors["search.0.best"].numpy() == state.best).all()
         assert int(tensors["search.0.step"]) == 5
+
+
+def test_no_search_is_shorter_than_what_is_made_of_it() -> None:
+    starts = Starts(random=0.3, policy=0.4, annealed=0.3, horizon=(5, 5))
+    points = np.random.default_rng(0).random((10, 7, 2))
+    decider, generator = FastPolicy(policy_of()), np.random.default_rng(1)
+    _, budget = start_tours(Variant.PDTSP, points, starts, 7, 10, decider, generator, CPU)
+    assert budget.total.tolist() == pytest.approx([10.0] * 3 + [17.0] * 4 + [10.0] * 3)
+    assert budget.used.tolist() == pytest.approx([0.0] * 3 + [7 / 17] * 4 + [0.0] * 3)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 import oracles
 from model.observations import policy_of
-from n2s.model import Decision, Observation, Policy, PolicyConfig
+from n2s.model import Decision, Observation, Policy, PolicyConfig, load
 from n2s.problem import Distribution, Variant, generate
 from n2s.search.interrupt import interruptible
 from n2s.search.library import NamedPolicy
 from n2s.search.solve import solve
+from n2s.train.metrics import read_metrics
+from n2s.train.run import begin
 from n2s.train.validation import Validator
-from train.runs import tiny_config
+from train.runs import preset, tiny_config
 
 
 def validator(variant: str = "pdtsp", **changes: object) -> Validator:
@@ -104,3 +109,19 @@ def test_a_wish_to_stop_reaches_the_run_and_does_not_cut_the_search_short() -> N
         assert interrupt.times == 1
     assert disturbed.pressed
     assert found == first.measure(calm)
+
+
+def test_the_best_policy_is_kept_and_the_last_one_looked_at(tmp_path: Path) -> None:
+    """Three epochs, a look every second one and at the end: the file is that of the best look."""
+    changes = ["ppo.epochs=3", "validation.every=2", "ppo.policy_rate=0.01"]
+    trainer = begin(preset(tmp_path), tmp_path / "run", changes)
+    trainer.run()
+    looks = [line for line in read_metrics(tmp_path / "run") if line["kind"] == "validation"]
+    assert [look["epoch"] for look in looks] == [0, 2, 3]
+    score = [math.log(look["cost_5"]) + math.log(look["cost_7"]) for look in looks]
+    best = looks[int(np.argmin(score))]
+    kept = load(tmp_path / "run" / "best.safetensors").record
+    assert (kept["epochs"], kept["updates"]) == (best["epoch"], best["update"])
+    assert kept["validation"]["cost_7"] == best["cost_7"]  # type: ignore[index]
+    last = load(tmp_path / "run" / "policy.safetensors").record
+    assert last["epochs"] == 3

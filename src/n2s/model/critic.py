@@ -46,5 +46,6 @@ class Critic(nn.Module):
             parts.append(seen(progress, nodes.shape[1]).to(mixed))
         value: torch.Tensor = self.mlp(torch.cat(parts, -1))[:, 0]  # Eq. (17)
         if progress is not None and self.views:
-            value = value * (progress.used < 1).to(value)
+            # Shares add up to the end but for rounding: less than half a step is no step.
+            value = value * (progress.used < 1 - 0.5 / progress.total).to(value)
         return value

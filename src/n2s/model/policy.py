@@ -103,7 +103,7 @@ class Policy(nn.Module):
         requests = (index + 1).cpu().numpy()
         rests = kernels.remove_requests(observation.tours, requests)
         j, k, log_reinsertion = self.reinsertion.draw(
-            mixed, observation, requests, rests, uniforms[:, 1], backend
+            mixed, observation, requests, rests, uniforms[:, 1].to(log_probs.device), backend
         )
         log_removal = log_probs.gather(1, index[:, None])[:, 0]
         log_prob = finite(log_removal + log_reinsertion)
@@ -127,8 +127,8 @@ class Policy(nn.Module):
             observation,
             decision.requests,
             rests,
-            torch.from_numpy(np.ascontiguousarray(decision.j)),
-            torch.from_numpy(np.ascontiguousarray(decision.k)),
+            torch.from_numpy(np.ascontiguousarray(decision.j)).to(log_probs.device),
+            torch.from_numpy(np.ascontiguousarray(decision.k)).to(log_probs.device),
             backend,
         )
         log_removal = log_probs.gather(1, index[:, None])[:, 0]

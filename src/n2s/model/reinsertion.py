@@ -217,7 +217,7 @@ class HandMadeReinsertion(nn.Module):
         """(j, k, log-probability), each (B,)."""
         count = kernels.count_feasible(observation.variant, rests)
         best_j, best_k = self._best(observation, requests, rests)
-        u = uniforms.numpy()
+        u = uniforms.cpu().numpy()
         greedy = u < 1 - self.epsilon
         # What is left of the uniform number is uniform again.
         share = np.clip((u - (1 - self.epsilon)) / max(self.epsilon, 1e-300), 0.0, 1.0)

@@ -59,7 +59,7 @@ def run(
         if reason is not None:
             return Outcome(reason, tuple(map(tuple, histories)))
         share = stop.share(standing)
-        state.used[:] = share
+        state.used[:] = state.first + (1.0 - state.first) * share
         if share > 0 and state.step > 0:
             state.total[:] = state.step / share
         uniforms = np.concatenate([generator.random((copies, 2)) for generator in generators])

@@ -25,6 +25,10 @@ from n2s.search.tick import Tick
 
 GENERAL_CLIP = 10.0
 """C off the training sizes, as in the paper's appendix."""
+WARM = 0.5
+"""Where the schedule of a policy that knows its budget begins with a route of the user's."""
+MOST_STEPS = 10**15
+"""Of a budget, as policies see it: what is more is all the same."""
 GREEDY_STARTS = 16
 """Different greedy tours; further copies of an instance begin with the same ones again."""
 
@@ -57,8 +61,10 @@ def search_with_policy(
         np.array([view.scale for view in views]),
         np.concatenate(tours),
         window=size // 2,  # K of the paper's inference
-        total=np.full(len(instances) * copies, float(min(limits))) if limits else None,
+        total=np.full(len(instances) * copies, float(min(*limits, MOST_STEPS))) if limits else None,
     )
+    if warm is not None:
+        state.first = WARM
     decider = _decider(named, options, size)
     outcome = run(state, decider, stop, generators, started, interrupt, callback)
     solutions = []

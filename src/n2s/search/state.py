@@ -56,6 +56,8 @@ class SearchState:
         self.best = self.current.copy()
         self.best_tours = tours.copy()
         self.improved_at = np.zeros(batch, np.int64)
+        self.first = 0.0
+        """The share of the schedule that is skipped: good tours need no melting."""
         self.used = np.zeros(batch)
         self.total = np.maximum(np.full(batch, size) if total is None else total, 1.0)
         self._points = torch.from_numpy(np.ascontiguousarray(points, dtype=np.float32))
@@ -116,9 +118,8 @@ class SearchState:
 def _typical_edges(variant: Variant, costs: FloatArray) -> FloatArray:
     """(I,) mean edges of greedy tours: the local spacing of the nodes, whatever their extent."""
     instances, size, _ = costs.shape
-    orders = np.random.default_rng(0).permuted(
-        np.tile(np.arange(1, size // 2 + 1), (instances, 1)), axis=1
-    )
+    # The same order for all: an instance's search must not depend on its companions.
+    orders = np.tile(np.random.default_rng(0).permutation(size // 2) + 1, (instances, 1))
     tours = kernels.greedy_tours(variant.code, costs, orders)
     edges: FloatArray = kernels.tour_costs(costs, tours) / size
     return np.maximum(edges, SMALLEST)

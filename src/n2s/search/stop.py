@@ -88,8 +88,8 @@ class NoImprovement:
         return "no improvement" if stalled else None
 
     def share(self, standing: Standing) -> float:
-        """Of the patience."""
-        return min((standing.step - standing.last_improvement) / self.steps, 1.0)
+        """Of the steps made and those that would be made without another improvement."""
+        return min(standing.step / (standing.last_improvement + self.steps), 1.0)
 
 
 @dataclass(frozen=True)

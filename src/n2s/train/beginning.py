@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from n2s.errors import InputError, located
@@ -28,8 +28,12 @@ class Beginning:
         if isinstance(self.source, NativePolicy):
             adopt(networks.policy, self.source.blocks)
             return
-        if self.source.policy.config != networks.policy.config:
-            raise InputError(f"the policy {self.label} has other options than the preset's")
+        mine, other = asdict(networks.policy.config), asdict(self.source.policy.config)
+        differing = [name for name in mine if mine[name] != other[name]]
+        if differing:
+            raise InputError(
+                f"the policy {self.label} has other options than the preset's: {', '.join(differing)}"
+            )
         networks.policy.load_state_dict(self.source.policy.state_dict())
         if self.source.critic is not None:
             networks.critic.load_state_dict(self.source.critic.state_dict())

@@ -14,6 +14,8 @@ from n2s.problem import Variant
 from n2s.problem.generate import Distribution
 from n2s.train.preset import positive, read_config, section
 
+LONGEST = 10**9
+"""Steps of a search that an episode can pretend to be part of."""
 LARGEST = 1e30
 """Of rates and bounds: with room for what single precision makes of them."""
 
@@ -121,8 +123,10 @@ class Starts:
         if not 1e-9 <= self.divisor < math.inf:
             raise InputError(f"starts.divisor must be positive, not {self.divisor}")
         positive(self.horizon, "starts.horizon")
-        if len(self.horizon) != 2 or self.horizon[0] > self.horizon[1]:
-            raise InputError("starts.horizon must be the least and the most steps, two numbers")
+        if len(self.horizon) != 2 or not self.horizon[0] <= self.horizon[1] <= LONGEST:
+            raise InputError(
+                "starts.horizon must be the least and the most steps, two numbers up to 1e9"
+            )
 
     def improvement(self, epoch: int) -> int:
         """Steps of the policy before training steps begin."""

@@ -28,11 +28,12 @@ def begin(
     folder = Path(out)
     if (folder / FILE).exists():
         raise InputError("holds a run already: resume it, or choose another folder", str(out))
+    trainer = Trainer(config, folder, here, Path(preset).stem, start=first)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", str(out)) from error
-    return Trainer(config, folder, here, Path(preset).stem, start=first)
+    return trainer
 
 
 def train(

@@ -73,8 +73,11 @@ def start_tours(
     budget = Budget(np.exp(generator.uniform(least, most, batch)), np.zeros(batch))
     first = round(starts.random * batch)
     second = round((starts.random + starts.policy) * batch)
+    # A search is never shorter than what is made of it.
+    np.maximum(budget.total, episode, out=budget.total)
+    part = slice(first, second)
+    budget.total[part] = np.maximum(budget.total[part], improvement + episode)
     if first < second and improvement:
-        part = slice(first, second)
         fresh = Budget(budget.total[part], budget.used[part])
         state = search_state(variant, points[part], tours[part], fresh)
         tours[part] = _improved(state, improvement, decider, generator, device)

@@ -210,7 +210,8 @@ class Trainer:
         self.position.batch += 1
         if self.position.batch < self.config.ppo.batches:
             return
-        if self.position.epoch % self.config.validation.every == 0:
+        last = self.position.epoch == self.config.ppo.epochs
+        if last or self.position.epoch % self.config.validation.every == 0:
             self._validate(log, tell)
         self.position.batch = 0
         self.position.epoch += 1
@@ -364,7 +365,7 @@ class Trainer:
             "preset": self.preset,
             "from": self._begun_with,
             "config": self.config.as_table(),
-            "epochs": self.position.epoch - 1,
+            "epochs": self.position.epoch - (self.position.batch < self.config.ppo.batches),
             "updates": self.position.update,
             "transitions": self.position.transitions,
             "hours": round(self.position.seconds / 3600, 4),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from n2s import kernels
@@ -50,6 +52,8 @@ class Validator:
     def measure(self, policy: Policy) -> dict[str, float]:
         """Mean cost and mean gap to the best known of every size after a search with ``policy``."""
         result = {}
+        if next(policy.parameters()).device.type != "cpu":
+            policy = copy.deepcopy(policy).cpu()  # where the search's points are
         for size in self.sizes:
             named = NamedPolicy("in training", policy, (self.variant,), (size,), "", "")
             solutions = solve_many(
