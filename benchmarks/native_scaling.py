@@ -20,7 +20,7 @@ import numpy as np
 from hardware import hardware
 
 import n2s
-from n2s.local import Guide, Landscape, Outset, ShortTours
+from n2s.local import Landscape, Outset, ShortTours
 from n2s.local.evolve import CHUNK
 from n2s.local.landscape import LongTours
 from n2s.native import LinkedNativeChain, NativeChain, find
@@ -62,7 +62,7 @@ def growth(variant: Variant, sizes: list[int], dense: int, seed: int, repeat: in
         instance = generate(nodes // 2, 1, seed + nodes, variant)[0]
         linked[nodes] = round(step_times(LongTours(instance), LinkedNativeChain, repeat), 2)
         if nodes <= dense:
-            short[nodes] = round(step_times(ShortTours(instance, Guide()), NativeChain, repeat), 2)
+            short[nodes] = round(step_times(ShortTours(instance), NativeChain, repeat), 2)
         print(f"{variant} {nodes}: {linked[nodes]} {short.get(nodes)}", file=sys.stderr)
     return {
         "linked_microseconds_per_step": linked,

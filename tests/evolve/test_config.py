@@ -131,3 +131,10 @@ def test_what_is_wrong_in_a_file_names_the_file(text: str, sentence: str, tmp_pa
     with pytest.raises(InputError) as caught:
         read_preset(path, ["tasks.count=2"])
     assert str(caught.value).startswith(f"{path}: {sentence}")
+
+
+def test_a_network_scores_no_long_tours() -> None:
+    tasks = {"checkpoint": "net.safetensors", "sizes": [51, 401]}
+    with pytest.raises(InputError, match="at most 301 nodes, not 401"):
+        config_of({"tasks": tasks})
+    assert config_of({"tasks": {**tasks, "checkpoint": ""}}).tasks.sizes == (51, 401)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from n2s.errors import InputError, quoted
+from n2s.native.bridge import check_size
 from n2s.native.parts import Part
 from n2s.problem import Variant
 from n2s.train.preset import positive, read_config, section
@@ -155,6 +156,8 @@ class EvolveConfig:
     def __post_init__(self) -> None:
         if Part.BRIDGE in self.strategy.only and not self.tasks.checkpoint:
             raise InputError("strategy.only names the bridge, but tasks.checkpoint no network")
+        if self.tasks.checkpoint:
+            check_size(max(*self.tasks.sizes, *self.validation.sizes))
 
     def as_table(self) -> dict[str, Any]:
         """As TOML or JSON would hold it."""

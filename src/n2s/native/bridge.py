@@ -51,13 +51,18 @@ class Bridge:
     """R, the steps after which a chain asks again."""
 
 
-def build(land: Landscape, scores_of: ScoresOf, every: int | None = None) -> Bridge:
-    """The bridge of an instance, its first scores from a tour that is always the same."""
-    if land.size > LARGEST:
+def check_size(size: int) -> None:
+    """Refuse what a network cannot score in time, before anything large is made for it."""
+    if size > LARGEST:
         raise InputError(
             f"a bridge to a network scores all places of all requests: at most {LARGEST} nodes, "
-            f"not {land.size}"
+            f"not {size}"
         )
+
+
+def build(land: Landscape, scores_of: ScoresOf, every: int | None = None) -> Bridge:
+    """The bridge of an instance, its first scores from a tour that is always the same."""
+    check_size(land.size)
     generator = np.random.default_rng(0)
     start = land.start(generator)
     steps = GOOD * land.n

@@ -11,6 +11,7 @@ from n2s.errors import InputError
 from n2s.local import ChainMaker, Landscape, Settings, Watch, landscape_of, search
 from n2s.local.landscape import LONG
 from n2s.native import NativePolicy, bridged_chains, find, native_chains, native_settings
+from n2s.native.bridge import check_size
 from n2s.problem import Instance, Variant, random_tour
 from n2s.problem.instance import IntArray
 from n2s.search.interrupt import Interrupt
@@ -66,9 +67,11 @@ def search_natively(
     checkpoint = ""
     melt = False
     method = chosen(options, instance)
+    if method is Method.NATIVE_N2S:
+        check_size(instance.size)
+    policy = find(options.native_policy, instance.variant) if method in POLICIES else None
     land = landscape_of(instance)
-    if method in POLICIES:
-        policy = find(options.native_policy, instance.variant)
+    if policy is not None:
         make, settings = native_chains(policy), native_settings(instance.variant)
         checkpoint = f"native {policy.sha256[:12]}"
         if method is Method.NATIVE_N2S:
