@@ -21,6 +21,7 @@ from n2s.kernels.linked_sight import (
     remember,
     settle,
 )
+from n2s.kernels.native_chain import PARAMETERS
 from n2s.problem import Variant, random_tour
 
 
@@ -155,7 +156,7 @@ def test_of_many_requests_the_better_half_is_taken_out_more_often(variant: Varia
     """A sample of a third, and a score that is steep in the trace."""
     n = 3 * SAMPLE
     costs, _, links, sight = scene(n, variant)
-    theta = np.zeros(204)
+    theta = np.zeros(PARAMETERS)
     oracles.native_blocks(theta)["removal/linear"][4] = 5.0
     theta.setflags(write=False)
     known = memory(n)

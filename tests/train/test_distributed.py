@@ -142,7 +142,8 @@ def test_two_processes_learn_what_one_learns_from_the_data_of_both(two: Path, fo
 
 def test_one_process_writes(two: Path) -> None:
     names = {path.name for path in two.iterdir()}
-    assert names == {"state.safetensors", "policy.safetensors", "metrics.jsonl", "tensorboard"}
+    written = {"state.safetensors", "policy.safetensors", "best.safetensors", "metrics.jsonl"}
+    assert names == {*written, "tensorboard"}
     assert len(list((two / "tensorboard").iterdir())) == 1
     lines = read_metrics(two)
     assert [(line["kind"], line["update"]) for line in lines] == [

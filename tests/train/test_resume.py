@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 from n2s.errors import InputError
 from n2s.model import load
 from n2s.train import Trainer, TrainingError
+from n2s.train.metrics import read_metrics
 from n2s.train.run import begin, train
 from train.runs import (
     UPDATES,
@@ -76,6 +78,9 @@ def test_the_state_holds_all_that_a_run_is(whole: Path, change: str) -> None:
     assert sum(name.endswith("exp_avg") for name in tensors) == len(networks)
     assert all(int(t) == 3 * UPDATES for name, t in tensors.items() if name.endswith(".step"))
     transitions = rest["position"]["transitions"]
+    looks = [line for line in read_metrics(whole) if line["kind"] == "validation"]
+    best = min((math.log(look["cost_5"]) + math.log(look["cost_7"])) / 2 for look in looks)
+    assert rest["position"].pop("best_validation") == pytest.approx(best)
     assert rest["position"] == {"epoch": 3, "batch": 0, "update": 8, "transitions": transitions}
     assert rest["config"]["policy"]["costs"] == (change == COSTS[1])
     assert set(rest["processes"][0]) == {"data", "schedule"}
