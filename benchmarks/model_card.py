@@ -40,7 +40,7 @@ def facts(checkpoint: Checkpoint, path: Path) -> list[str]:
         "epochs, updates": f"{record['epochs']}, {record['updates']:,}",
         "transitions": f"{record['transitions']:,}",
         "hours": f"{record['hours']:.2f}, {record['processes']} process(es)",
-        "hardware": hardware(),
+        "machine of this card": hardware(),
         "commit of this card": commit,
     }
     return ["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items())]

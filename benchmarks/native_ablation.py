@@ -75,7 +75,12 @@ def main() -> None:
     done: dict[str, dict[str, list[float]]] = {}
     if arguments.out.exists():
         lines = map(json.loads, arguments.out.read_text().splitlines())
-        done = {line["without"]: line["costs"] for line in lines}
+        asked = str(arguments.variant), arguments.minutes
+        done = {
+            line["without"]: line["costs"]
+            for line in lines
+            if (line["variant"], line["minutes"]) == asked
+        }
     cores = len(os.sched_getaffinity(0))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         runs = {

@@ -17,10 +17,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 from hardware import hardware
 
 import n2s
 from n2s import peers
+from n2s.formats.registry import store
 from n2s.model import Policy, load
 from n2s.problem import Instance, Variant, generate
 from n2s.search.library import NamedPolicy, find
@@ -46,12 +48,19 @@ class References:
             self.save()
         return entry[name]
 
+    def lower(self, key: str, cost: float) -> float:
+        """The best cost known, which ``cost`` may be."""
+        entry = self.known[key]
+        entry["found"] = min(cost, *entry.values())
+        return entry["found"]
+
     def save(self) -> None:
-        self.path.write_text(json.dumps(self.known, indent=0))
+        store(self.path, json.dumps(self.known, indent=0).encode())
 
 
 def untrained(named: NamedPolicy, checkpoint: Path | str) -> NamedPolicy:
     """The same network with fresh weights."""
+    torch.manual_seed(0)
     policy = Policy(named.policy.config)
     return NamedPolicy("untrained", policy, named.variants, named.sizes, "", f"not {checkpoint}")
 
@@ -103,17 +112,13 @@ def main() -> None:
     for nodes in arguments.nodes:
         instances = generate(nodes // 2, arguments.count, arguments.seed + nodes, arguments.variant)
         keys = [f"{arguments.variant} {nodes} {arguments.seed} {i}" for i in range(len(instances))]
-        best = np.array(
-            [
-                references.of(
-                    *(key, f"auto {arguments.seconds:g} s"),
-                    lambda instance=instance: (
-                        n2s.solve(instance, time_limit=arguments.seconds, threads=1).cost
-                    ),
-                )
-                for key, instance in zip(keys, instances, strict=True)
-            ]
-        )
+        for key, instance in zip(keys, instances, strict=True):
+            references.of(
+                *(key, f"auto {arguments.seconds:g} s"),
+                lambda instance=instance: (
+                    n2s.solve(instance, time_limit=arguments.seconds, threads=1).cost
+                ),
+            )
         rivals = np.array(
             [
                 references.of(key, f"lkh {TRIALS}", lambda instance=instance: lkh(instance))
@@ -143,9 +148,11 @@ def main() -> None:
                     f"{time.monotonic() - began:7.1f} s  {nodes}: {name} {method}", file=sys.stderr
                 )
         for costs, _ in runs.values():
-            best[: len(costs)] = np.minimum(best[: len(costs)], costs)
+            for key, cost in zip(keys, costs.tolist(), strict=False):
+                references.lower(key, cost)
+        references.save()
+        best = np.array([references.lower(key, np.inf) for key in keys])
         if len(rivals):
-            best[: len(rivals)] = np.minimum(best[: len(rivals)], rivals)
             runs[f"lkh, {TRIALS} trials"] = rivals, 0.0
         report = {name: summary(costs, best, spent) for name, (costs, spent) in runs.items()}
         if len(rivals):

@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from concurrent.futures import ProcessPoolExecutor
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import Manager, get_context
 from pathlib import Path
 from queue import Queue
@@ -20,6 +21,8 @@ from tempfile import TemporaryDirectory
 
 from hardware import hardware
 from spent import Spent
+
+from n2s.errors import N2SError
 
 CHOICES: dict[str, list[str]] = {
     "base": [],
@@ -106,7 +109,9 @@ def main() -> None:
     arguments = parser.parse_args()
     done = set()
     if arguments.out.exists():
-        done = {json.loads(line)["choice"] for line in arguments.out.read_text().splitlines()}
+        asked = arguments.preset.stem, arguments.minutes
+        lines = map(json.loads, arguments.out.read_text().splitlines())
+        done = {line["choice"] for line in lines if (line["preset"], line["minutes"]) == asked}
     cores = sorted(os.sched_getaffinity(0))
     with Manager() as manager:
         free: Queue[int] = manager.Queue()
@@ -117,24 +122,32 @@ def main() -> None:
             len(cores), mp_context=get_context("spawn"), max_tasks_per_child=1
         ) as pool:
             runs = {
-                name: pool.submit(
+                pool.submit(
                     judge,
                     arguments.preset,
                     CHOICES[name],
                     arguments.minutes,
                     free,
                     BEGINNINGS.get(name),
-                )
+                ): name
                 for name in arguments.only
                 if name not in done
             }
-            for name, run in runs.items():
+            for run in as_completed(runs):
+                name = runs[run]
+                try:
+                    result = run.result()
+                except (
+                    N2SError
+                ) as error:  # a training that explodes is no reason to lose the others
+                    print(f"{name}: {error}", file=sys.stderr)
+                    continue
                 line = {
                     "choice": name,
                     "preset": arguments.preset.stem,
                     "changes": CHOICES[name],
                     "minutes": arguments.minutes,
-                    **run.result(),
+                    **result,
                     "hardware": hardware(),
                 }
                 with arguments.out.open("a") as file:
