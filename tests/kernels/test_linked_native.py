@@ -13,6 +13,7 @@ import oracles
 from kernels.test_chain import World, world
 from kernels.test_native_chain import ALWAYS, random_theta, single
 from kernels.test_native_draw import assert_frequencies
+from n2s.kernels import linked_native as module
 from n2s.kernels.legs import nearest_stops, plane, route_cost, similar_requests
 from n2s.kernels.linked_list import SPAN
 from n2s.kernels.linked_native import native_links, run_linked_native
@@ -118,10 +119,48 @@ def test_tours_stay_feasible_and_costs_true(
         assert best < 0.75 * start
 
 
+@pytest.mark.parametrize("n", [2, 7, 60])
+def test_changes_add_up_to_the_cost_of_the_tour(n: int, variant: Variant) -> None:
+    """Of the steps themselves, before anything is measured anew; and the best is the least of them."""
+    chain = begin(n, variant, random_theta(n, 0.7))
+    here, size = chain.here, 2 * n + 1
+    links = module.new_links(size, SPAN)
+    module.read_tour(links, variant.code, here.costs, chain.tour)
+    best = module.Best(
+        np.empty(size, np.uint32),
+        np.empty(size, np.uint32),
+        np.zeros(size, np.uint8),
+        np.zeros(1, np.int64),
+    )
+    best.succ[:] = links.succ
+    mind = module.Mind(np.empty(module.VIEWS), np.empty(len(module.LARGEST)), np.empty(module.WAYS))
+    module.way_chances(chain.theta, mind.ways)
+    parts = (
+        *(
+            links,
+            best,
+            module.Picked(np.zeros(n + 1, np.uint8), np.empty(n, np.int64), np.empty(n)),
+        ),
+        *(module.new_log(n), module.new_bath(size, here.near.shape[1]), module.new_sight(size)),
+        *(mind, module.Memory(chain.times, chain.traces, chain.stamps, chain.counters)),
+    )
+    least = chain.costs[1]
+    for step in range(300):
+        module.iterate_native(
+            *(here.variant, here.costs, here.near, here.alike, chain.theta, chain.scale),
+            *(*parts, chain.costs, chain.state, 1, step / 300, 1 / 300, 0.0, 100.0, False),
+        )
+        tour = np.empty(size, np.int64)
+        module.write_tour(links.succ, tour)
+        cost = oracles.cost(here.costs, tour.tolist())
+        assert chain.costs[0] == pytest.approx(cost, rel=1e-9)
+        least = min(least, cost)
+        assert chain.costs[1] == pytest.approx(least, rel=1e-9)
+
+
 @pytest.mark.parametrize("count", range(5))
 @pytest.mark.parametrize("n", [2, 7])
 def test_the_cost_of_every_step_is_that_of_its_tour(n: int, count: int, variant: Variant) -> None:
-    """Added up change by change: a difference would show as a best that was none."""
     chain = begin(n, variant, single(random_theta(3, 0.5), count))
     for _ in range(150):
         known = chain.costs.copy()
