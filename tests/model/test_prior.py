@@ -81,7 +81,7 @@ def kernel_features(observation: Observation, row: int) -> np.ndarray:
 def test_what_is_seen(variant: Variant, batch: int, n: int, matrix: bool) -> None:
     observation = observe(batch, n, variant, matrix=matrix)
     local = features(observation)
-    whole = seen(observation.whole_progress(), 2 * n + 1)
+    whole = seen(observation.whole_progress())
     for row in range(batch):
         np.testing.assert_allclose(local[row].T, kernel_features(observation, row), 1e-5, 1e-6)
         np.testing.assert_allclose(whole[row], kernel_views(observation, row), 1e-5, 1e-6)

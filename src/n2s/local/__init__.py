@@ -2,9 +2,9 @@
 
 from n2s.local.chain import Chain, ChainMaker, Outset
 from n2s.local.evolve import Watch, search
-from n2s.local.guide import reach_of
 from n2s.local.landscape import Landscape, ShortTours, landscape_of
 from n2s.local.plan import Plan, Settings
+from n2s.local.reach import reach_of
 
 __all__ = [
     "Chain",

@@ -12,8 +12,8 @@ from n2s.kernels.crossover import graft_block, reorder_stretch
 from n2s.kernels.legs import nearest_stops, plane, route_cost, similar_requests
 from n2s.kernels.linked_chain import run_linked_chain
 from n2s.kernels.linked_start import start_long_tour
-from n2s.local.guide import reach_of
 from n2s.local.plan import Settings
+from n2s.local.reach import reach_of
 from n2s.problem import Instance, Variant
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray

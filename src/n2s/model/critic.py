@@ -40,12 +40,11 @@ class Critic(nn.Module):
         y = instance_norm(y + self.feed_forward(y))
         mixed = y @ self.w_local + (y.mean(1) @ self.w_global)[:, None] + self.b  # Eq. (16)
         parts = [mixed.amax(1), mixed.mean(1), best.to(mixed)[:, None]]
-        if self.views:
-            if progress is None:
-                raise TypeError("the value of a policy with a budget needs the progress")
-            parts.append(seen(progress, nodes.shape[1]).to(mixed))
-        value: torch.Tensor = self.mlp(torch.cat(parts, -1))[:, 0]  # Eq. (17)
-        if progress is not None and self.views:
-            # Shares add up to the end but for rounding: less than half a step is no step.
-            value = value * (progress.used < 1 - 0.5 / progress.total).to(value)
-        return value
+        if not self.views:
+            value: torch.Tensor = self.mlp(torch.cat(parts, -1))[:, 0]  # Eq. (17)
+            return value
+        if progress is None:
+            raise TypeError("the value of a policy with a budget needs the progress")
+        value = self.mlp(torch.cat([*parts, seen(progress).to(mixed)], -1))[:, 0]
+        # Shares add up to the end but for rounding: less than half a step is no step.
+        return value * (progress.used < 1 - 0.5 / progress.total).to(value)

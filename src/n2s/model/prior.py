@@ -44,8 +44,9 @@ def _zeros(*shape: int) -> nn.Parameter:
     return nn.Parameter(torch.zeros(*shape))
 
 
-def seen(progress: Progress, size: int) -> torch.Tensor:
+def seen(progress: Progress) -> torch.Tensor:
     """(B, VIEWS) what the policy sees of the whole; the network's searches always count steps."""
+    size = progress.size
     excess = (progress.above / (4.0 * progress.edge)).clamp(max=MOST)
     stagnation = (progress.stalled / (2.0 * size)).clamp(max=MOST)
     budget = (torch.log2((progress.total / (size // 2)).clamp(min=1.0)) - 7.0) / 4.0
@@ -99,7 +100,7 @@ class RemovalPrior(nn.Module):
     def forward(self, observation: Observation) -> torch.Tensor:
         """(B, n) logits."""
         local = features(observation).to(self.linear)
-        whole = seen(observation.whole_progress(), observation.tours.shape[1]).to(self.linear)
+        whole = seen(observation.whole_progress()).to(self.linear)
         shift = whole @ self.views.T + self.bias  # (B, HIDDEN)
         hidden = torch.relu(local @ self.features.T + shift[:, None])
         return local @ self.linear + hidden @ self.out
@@ -119,7 +120,7 @@ class ReinsertionPrior(nn.Module):
     def temperature(self, observation: Observation) -> torch.Tensor:
         """(B,) in the units of the observation's costs."""
         progress = observation.whole_progress()
-        whole = seen(progress, observation.tours.shape[1]).to(self.range)
+        whole = seen(progress).to(self.range)
         z = whole @ self.views.T + self.bias
         heat = HOT + self.range[0] + (COLD - HOT + self.range[1]) * whole[:, 2]
         heat = heat + nn.functional.softsign(z) @ self.out
