@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-os.environ["NUMBA_NUM_THREADS"] = "1"
-
+import numba
 import numpy as np
 from hardware import hardware
 
@@ -85,6 +83,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=1000)
     parser.add_argument("--count", type=int, default=10_000)
     arguments = parser.parse_args()
+    numba.set_num_threads(1)
     print(
         json.dumps(
             {

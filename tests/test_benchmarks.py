@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,5 +21,7 @@ def test_a_benchmark_can_be_loaded(path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert spec.loader is not None
     module = module_from_spec(spec)
     monkeypatch.setitem(sys.modules, name, module)  # where dataclasses look for their own
+    environment = dict(os.environ)
     spec.loader.exec_module(module)
     assert module.__doc__
+    assert dict(os.environ) == environment  # numba reads it again whenever it compiles
