@@ -1,5 +1,6 @@
 """What each part of the native policy is worth: evolutions without it, at equal time; JSON lines.
 
+``gradient`` leaves nothing out, but follows the gradient of the ranks instead of adapting a covariance.
 Every evolution gets the same minutes of one core (processor time). Its policy is then judged on the same
 fixed instances, by steps from random tours and by work from greedy ones (requests put back, which is what
 time is spent on); ``percent`` is the mean cost relative to the policy with all parts. Lines already in
@@ -22,6 +23,7 @@ import numpy as np
 from hardware import hardware
 from spent import Spent
 
+from n2s.evolve.config import Kind
 from n2s.evolve.run import begin
 from n2s.evolve.tasks import task_of
 from n2s.native import NativePolicy, load
@@ -29,6 +31,7 @@ from n2s.native.parts import Part
 from n2s.problem import Variant, generate
 
 WHOLE = "whole"
+GRADIENT = "gradient"
 NODES = (51, 101)
 STEPS, WORK = 3000, 30_000
 SEED = 424_242
@@ -53,7 +56,9 @@ def ablate(variant: str, without: str, minutes: float, count: int) -> dict[str, 
     """Evolve without a part, and judge."""
     changes = ["run.threads=1", "validation.every=100000", "validation.count=1"]
     changes += ["validation.reference=1", "tasks.sizes=[21, 51, 51, 101]"]
-    if without != WHOLE:
+    if without == GRADIENT:
+        changes.append(f'strategy.kind="{Kind.GRADIENT}"')
+    elif without != WHOLE:
         changes.append(f'strategy.without=["{without}"]')
     with TemporaryDirectory() as folder:
         trainer = begin(f"presets/native-{variant}.toml", folder, changes)
@@ -69,7 +74,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--count", type=int, default=50)
     # Without a network there is no bridge that could be left out.
-    choices = [WHOLE, *(part for part in Part if part is not Part.BRIDGE)]
+    choices = [WHOLE, GRADIENT, *(part for part in Part if part is not Part.BRIDGE)]
     parser.add_argument("--only", nargs="+", choices=choices, default=choices)
     arguments = parser.parse_args()
     done: dict[str, dict[str, list[float]]] = {}

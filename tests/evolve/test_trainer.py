@@ -224,11 +224,18 @@ def test_a_time_limit_stops_and_says_so(tmp_path: Path) -> None:
 
 def test_a_run_begins_with_a_policy(tmp_path: Path) -> None:
     theta = np.random.default_rng(1).normal(0, 0.2, PARAMETERS)
-    save(NativePolicy(Variant.LIFO, theta), tmp_path / "first.json")
+    first = NativePolicy(Variant.LIFO, theta, {"preset": "earlier", "generations": 7})
+    save(first, tmp_path / "first.json")
     trainer = begin(preset(tmp_path), tmp_path / "run", start=tmp_path / "first.json")
     assert trainer.policy.theta.tolist() == theta.tolist()
     assert run_to(trainer, 0) == "interrupted"
     assert load(tmp_path / "run" / "policy.json").theta.tolist() == theta.tolist()
+    # Where it comes from is part of its record, also behind an interruption.
+    assert evolve(None, None, resume=tmp_path / "run") == "generations"
+    assert load(tmp_path / "run" / "policy.json").record["from"] == {
+        "sha256": first.sha256,
+        "training": first.record,
+    }
 
 
 # --- what cannot be done ------------------------------------------------------------------------

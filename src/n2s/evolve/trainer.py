@@ -63,6 +63,11 @@ def network_of(config: EvolveConfig) -> tuple[str, BridgeOf | None]:
     return named.label, lambda instance, land: bridge_of(named, instance, land)
 
 
+def origin_of(start: NativePolicy) -> dict[str, Any]:
+    """What a run began with, and how that was trained: the commands of a whole line of descent."""
+    return {"sha256": start.sha256, "training": start.record}
+
+
 def losses_of(costs: FloatArray) -> FloatArray:
     """(candidates,) from (candidates, tasks): every task counts the same, however hard it is.
 
@@ -97,6 +102,9 @@ class Trainer:
         if state is not None and "theta" in state:
             # What is not searched is what the run began with.
             theta = NativePolicy(config.tasks.variant, state["theta"]).theta.copy()
+        self._origin = {} if start is None else origin_of(start)
+        if state is not None:
+            self._origin = state.get("origin", {})
         self._network, self._bridge_of = network_of(config)
         self._theta, self._free = switched_off(theta, config.strategy.without)
         if config.strategy.only:
@@ -143,7 +151,7 @@ class Trainer:
     @property
     def policy(self) -> NativePolicy:
         """The policy where the strategy stands."""
-        record = {
+        record: dict[str, Any] = {
             "preset": self.preset,
             "generations": self.generation,
             "steps": self.steps,
@@ -152,6 +160,8 @@ class Trainer:
         }
         if self._network:
             record["network"] = self._network
+        if self._origin:
+            record["from"] = self._origin
         return NativePolicy(self.config.tasks.variant, self._whole(self.strategy.mean), record)
 
     def _whole(self, free: FloatArray) -> FloatArray:
@@ -293,6 +303,7 @@ class Trainer:
             "steps": self.steps,
             "seconds": self.seconds,
             "network": self._network,
+            "origin": self._origin,
             "theta": self._theta.tolist(),
             "references": self._references,
             "strategy": self.strategy.memory(),
