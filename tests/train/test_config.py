@@ -152,6 +152,10 @@ SENTENCES = {
     "starts.horizon=[1, 100000000000000000000]": "starts.horizon must be the least and the most steps, "
     "two numbers up to 1e9",
     "starts.horizon=[50]": "starts.horizon must be the least and the most steps, two numbers up to 1e9",
+    "lessons.epochs=-1": "lessons.epochs must not be negative, not -1",
+    "lessons.epochs=3": "lessons.teacher must name who teaches for lessons.epochs epochs",
+    "lessons.at=1.5": "lessons.at must be a share, not 1.5",
+    "lessons.at=nan": "lessons.at must be a share, not nan",
     "validation.count=0": "validation.count must be at least 1, not 0",
     "validation.sizes=[4]": "validation.sizes must be odd numbers from 3 on, not 4",
     "validation.seed=-1": "validation.seed must not be negative, not -1",

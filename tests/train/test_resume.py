@@ -11,6 +11,8 @@ import torch
 
 from n2s.errors import InputError
 from n2s.model import load
+from n2s.native import find as find_native
+from n2s.problem import Variant
 from n2s.train import Trainer, TrainingError
 from n2s.train.metrics import read_metrics
 from n2s.train.run import begin, train
@@ -30,6 +32,29 @@ COSTS = ["policy.costs=false", "policy.costs=true"]
 @pytest.fixture(scope="module", params=COSTS)
 def change(request: pytest.FixtureRequest) -> str:
     return request.param
+
+
+def test_a_resumed_run_has_had_its_lessons(tmp_path: Path) -> None:
+    """One epoch with a teacher, one without: stopped in the first and between them."""
+    changes = ['lessons.teacher="native-single-pdtsp"', "lessons.epochs=1"]
+    whole = finished_run(tmp_path / "whole", *changes)
+    trainer = begin(preset(tmp_path), tmp_path / "run", changes)
+    for stop in (1, 4, 5):
+        assert run_to(trainer, stop) == "interrupted"
+        trainer = Trainer.resume(tmp_path / "run")
+    assert trainer.run() == "epochs"
+    assert_same_state(tmp_path / "run", whole)
+    assert timeless(tmp_path / "run") == timeless(whole)
+    # A lesson is one pass, PPO makes three; and nothing was drawn from an older policy in the first epoch.
+    tensors, _ = state_of(whole)
+    steps = {int(t) for name, t in tensors.items() if name.endswith(".step")}
+    assert steps == {4 + 3 * 4}
+    record = load(whole / "policy.safetensors").record
+    teacher = find_native("native-single-pdtsp", Variant.PDTSP)
+    assert record["teacher"] == f"native-single-pdtsp {teacher.sha256[:12]}"
+    lines = [line for line in read_metrics(whole) if line["kind"] == "train"]
+    assert lines[0]["kl"] == 0.0
+    assert lines[-1]["kl"] > 0.0
 
 
 @pytest.fixture(scope="module")

@@ -112,16 +112,24 @@ def _project(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 def pair_logits(pairs: PairInput) -> torch.Tensor:
     """(B, M, M) logits of all (j, k), Eq. (15); -inf where a pair is not feasible."""
     tail = pairs.tail
-    gaps = pairs.a.shape[1]
-    same = torch.eye(gaps, dtype=torch.bool, device=pairs.a.device)
     extra = torch.diag_embed(pairs.extra)[..., None] * tail.lift
     hidden = torch.relu(pairs.a[:, :, None] + pairs.b[:, None] + extra)  # (B, M, M, 32)
     hidden = torch.relu(torch.nn.functional.linear(hidden, tail.w2, tail.b2))
     score = torch.nn.functional.linear(hidden, tail.w3[None], tail.b3)[..., 0]  # (B, M, M)
-    pickup, delivery, both = pairs.prior.unbind(1)
-    prior = torch.where(same, both[:, :, None], pickup[:, :, None] + delivery[:, None])
-    logits = tail.clip * torch.tanh(score) + prior
-    mask = torch.from_numpy(kernels.feasible_mask(pairs.variant, pairs.rests)).to(logits.device)
+    logits = tail.clip * torch.tanh(score) + prior_logits(pairs.prior)
+    return feasible(logits, pairs.variant, pairs.rests)
+
+
+def prior_logits(prior: torch.Tensor) -> torch.Tensor:
+    """(B, M, M) from the terms (B, 3, M) of pickup, delivery and both in one gap."""
+    pickup, delivery, both = prior.unbind(1)
+    same = torch.eye(prior.shape[-1], dtype=torch.bool, device=prior.device)
+    return torch.where(same, both[:, :, None], pickup[:, :, None] + delivery[:, None])
+
+
+def feasible(logits: torch.Tensor, variant: int, rests: IntArray) -> torch.Tensor:
+    """The logits (B, M, M) with -inf where a pair is not feasible."""
+    mask = torch.from_numpy(kernels.feasible_mask(variant, rests)).to(logits.device)
     return logits.masked_fill(~mask, -torch.inf)
 
 
@@ -129,9 +137,16 @@ def draw_pairs(
     pairs: PairInput, uniforms: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """(j, k, log-probability), each (B,): one pair a tour drawn from the softmax of the logits."""
-    log_probs = pair_logits(pairs).flatten(1).log_softmax(-1)  # (B, M * M)
+    return draw_pair(pair_logits(pairs), uniforms)
+
+
+def draw_pair(
+    logits: torch.Tensor, uniforms: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(j, k, log-probability), each (B,), from logits (B, M, M)."""
+    log_probs = logits.flatten(1).log_softmax(-1)  # (B, M * M)
     chosen = draw(log_probs.exp(), uniforms)
-    gaps = pairs.a.shape[1]
+    gaps = logits.shape[-1]
     return chosen // gaps, chosen % gaps, log_probs.gather(1, chosen[:, None])[:, 0]
 
 

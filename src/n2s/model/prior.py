@@ -149,19 +149,25 @@ def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
 
     The network's own part is left as it is.
     """
-    priors = {
-        "removal": getattr(policy.removal, "prior", None),
-        "reinsertion": getattr(policy.reinsertion, "prior", None),
-    }
-    if None in priors.values():
+    removal = getattr(policy.removal, "prior", None)
+    reinsertion = getattr(policy.reinsertion, "prior", None)
+    if removal is None or reinsertion is None:
         raise InputError('only a policy with prior = "native" can begin with a native policy')
+    enter(removal, reinsertion, blocks)
+
+
+def enter(
+    removal: RemovalPrior, reinsertion: ReinsertionPrior, blocks: Mapping[str, Sequence[float]]
+) -> None:
+    """Put a native policy's parameters into the two priors."""
     named = {
-        ("removal", name): f"removal/{name}"
+        f"removal/{name}": getattr(removal, name)
         for name in ("linear", "features", "views", "bias", "out")
     }
-    named |= {("reinsertion", name): f"heat/{name}" for name in ("range", "views", "bias", "out")}
-    named["reinsertion", "places"] = "places"
+    named |= {
+        f"heat/{name}": getattr(reinsertion, name) for name in ("range", "views", "bias", "out")
+    }
+    named["places"] = reinsertion.places
     with torch.no_grad():
-        for (decoder, name), block in named.items():
-            weight = getattr(priors[decoder], name)
+        for block, weight in named.items():
             weight.copy_(torch.tensor(blocks[block]).view(weight.shape))

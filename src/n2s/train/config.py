@@ -134,6 +134,25 @@ class Starts:
 
 
 @dataclass(frozen=True)
+class Lessons:
+    """Epochs in which a teacher's decisions are learned, before PPO."""
+
+    teacher: str = ""
+    """A native policy by its name in the package or its file."""
+    epochs: int = 0
+    at: float = 0.5
+    """The share of its budget that the teacher believes to be used up, whatever a search has used."""
+
+    def __post_init__(self) -> None:
+        if self.epochs < 0:
+            raise InputError(f"lessons.epochs must not be negative, not {self.epochs}")
+        if self.epochs and not self.teacher:
+            raise InputError("lessons.teacher must name who teaches for lessons.epochs epochs")
+        if not 0 <= self.at <= 1:
+            raise InputError(f"lessons.at must be a share, not {self.at}")
+
+
+@dataclass(frozen=True)
 class Validation:
     """A fixed set, searched with the search's own code."""
 
@@ -187,6 +206,7 @@ class TrainConfig:
     data: Data = field(default_factory=Data)
     ppo: PPO = field(default_factory=PPO)
     starts: Starts = field(default_factory=Starts)
+    lessons: Lessons = field(default_factory=Lessons)
     validation: Validation = field(default_factory=Validation)
     run: Run = field(default_factory=Run)
 
@@ -199,7 +219,14 @@ class TrainConfig:
         return asdict(self)
 
 
-SECTIONS = {"data": Data, "ppo": PPO, "starts": Starts, "validation": Validation, "run": Run}
+SECTIONS = {
+    "data": Data,
+    "ppo": PPO,
+    "starts": Starts,
+    "lessons": Lessons,
+    "validation": Validation,
+    "run": Run,
+}
 
 
 def config_of(table: Mapping[str, object]) -> TrainConfig:

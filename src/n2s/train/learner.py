@@ -110,7 +110,13 @@ class Learner:
                 old = values
         return losses
 
-    def _pass(self, rollout: Rollout, old: torch.Tensor | None) -> tuple[torch.Tensor, Losses]:
+    def study(self, rollout: Rollout) -> list[Losses]:
+        """One update towards a teacher's decisions; the critic learns what the searches are worth."""
+        return [self._pass(rollout, None, taught=True)[1]]
+
+    def _pass(
+        self, rollout: Rollout, old: torch.Tensor | None, taught: bool = False
+    ) -> tuple[torch.Tensor, Losses]:
         """One update: gradients over all transitions, clipped per group, one step of Adam."""
         if rollout.last is None:
             raise TypeError("the rollout is empty")
@@ -133,6 +139,8 @@ class Learner:
             advantage = returns[part] - value.detach()
             log_ratio = assessment.log_prob - chosen.log_prob.to(device)
             policy_loss = policy_losses(log_ratio, advantage, clip)
+            if taught:  # the cross-entropy; nothing was drawn from an older policy
+                policy_loss, log_ratio = -assessment.log_prob, torch.zeros_like(log_ratio)
             before = None if old is None else old[part]
             value_loss = value_losses(value, before, returns[part], clip)
             ((policy_loss.sum() + value_loss.sum()) / total).backward()
@@ -143,7 +151,7 @@ class Learner:
                 terms += [assessment.removal_entropy, assessment.reinsertion_entropy]
                 terms += [advantage, advantage**2]
                 sums += torch.stack([term.sum() for term in terms]) / total
-        if self.ppo.normalise:
+        if self.ppo.normalise and not taught:
             self._normalise(sums[-2:])
         norms = [float(nn.utils.clip_grad_norm_(group, self.ppo.max_norm)) for group in self.groups]
         policy_mean, value_mean, kl, beyond, removal, reinsertion, mean, square = sums.tolist()

@@ -39,14 +39,23 @@ class Rollout:
         """Whether it has room for exactly this."""
         return self.shape == (batch, n_step) and self._tours.shape[-1] == size
 
-    def collect(self, state: SearchState, decider: Decider, generator: np.random.Generator) -> None:
-        """Fill with n steps of the policy, applied to ``state``."""
+    def collect(
+        self,
+        state: SearchState,
+        decider: Decider,
+        generator: np.random.Generator,
+        teacher: Decider | None = None,
+    ) -> None:
+        """Fill with n steps of the policy, applied to ``state``; with a teacher, keep its decisions."""
         batch, n_step = self.shape
         for step in range(n_step):
             observation = on_device(state.observe(), self.device)
             uniforms = torch.from_numpy(generator.random((batch, 2)))
             decision = decider.act(observation, uniforms)
-            self._store(step, observation, decision)
+            kept = decision
+            if teacher is not None:
+                kept = teacher.act(observation, torch.from_numpy(generator.random((batch, 2))))
+            self._store(step, observation, kept)
             self.rewards[:, step] = torch.from_numpy(state.apply(decision))
         self.last = on_device(state.observe(), self.device)
 

@@ -30,6 +30,7 @@ from n2s.train.metrics import Means, MetricsLog
 from n2s.train.rollout import Rollout
 from n2s.train.snapshot import Position, Snapshot
 from n2s.train.starts import draw_points, search_state, start_tours
+from n2s.train.teacher import find as find_teacher
 from n2s.train.validation import Validator
 
 POLICY_FILE = "policy.safetensors"
@@ -67,6 +68,7 @@ class Trainer:
         self.learner = Learner(
             networks, config.ppo, config.run.part, self.world.device, self.world.size > 1
         )
+        self._teacher = find_teacher(config.lessons, config.data.variant)
         seed = config.data.seed
         self._data = np.random.default_rng([seed, self.world.rank])
         self._schedule = np.random.default_rng([seed, 2**32])  # the same in every process
@@ -158,8 +160,12 @@ class Trainer:
         state, rollout = self._state, self._rollout
         if state is None or rollout is None:
             raise TypeError("a batch has begun without its state")
-        rollout.collect(state, decider, self._data)
-        losses = self.learner.update(rollout)
+        if self.position.epoch <= self.config.lessons.epochs:
+            rollout.collect(state, decider, self._data, self._teacher)
+            losses = self.learner.study(rollout)
+        else:
+            rollout.collect(state, decider, self._data)
+            losses = self.learner.update(rollout)
         (kl,) = self.world.mean([losses[-1].kl])  # all processes go on, or none
         if kl > ppo.most_kl:
             raise TrainingError(f"the KL is {kl:.3g}, more than {ppo.most_kl:g}")
@@ -364,6 +370,7 @@ class Trainer:
         return {
             "preset": self.preset,
             "from": self._begun_with,
+            "teacher": "" if self._teacher is None else self._teacher.label,
             "config": self.config.as_table(),
             "epochs": self.position.epoch - (self.position.batch < self.config.ppo.batches),
             "updates": self.position.update,
