@@ -24,6 +24,7 @@ from spent import Spent
 
 from n2s.errors import N2SError
 
+LESSONS = ["lessons.teacher=native-single-pdtsp", "lessons.epochs=100000"]
 CHOICES: dict[str, list[str]] = {
     "base": [],
     "base, seed 2": ["data.seed=2"],
@@ -41,6 +42,8 @@ CHOICES: dict[str, list[str]] = {
     "starts by policy": ["starts.random=0.0", "starts.policy=1.0", "starts.annealed=0.0"],
     "starts annealed": ["starts.random=0.0", "starts.policy=0.0", "starts.annealed=1.0"],
     "normalise off": ["ppo.normalise=false"],
+    "lessons": LESSONS,
+    "lessons, rate 1e-3": [*LESSONS, "ppo.policy_rate=1e-3", "ppo.max_norm=0.5"],
     "costs, heat bath": ["policy.costs=true"],
     "costs, native prior": ["policy.costs=true", "policy.prior=native"],
     "costs, evolved prior": ["policy.costs=true", "policy.prior=native"],
