@@ -18,6 +18,7 @@ from n2s.train.metrics import read_metrics
 from n2s.train.run import begin, train
 from train.runs import (
     UPDATES,
+    StopAt,
     assert_same_state,
     finished_run,
     preset,
@@ -39,10 +40,15 @@ def test_a_resumed_run_has_had_its_lessons(tmp_path: Path) -> None:
     changes = ['lessons.teacher="native-single-pdtsp"', "lessons.epochs=1"]
     whole = finished_run(tmp_path / "whole", *changes)
     trainer = begin(preset(tmp_path), tmp_path / "run", changes)
-    for stop in (1, 4, 5):
-        assert run_to(trainer, stop) == "interrupted"
+    for stop in (1, 3, 4, 5):
+        lines: list[str] = []
+        stopped = trainer.run(interrupt=StopAt(trainer, stop), tell=lines.append)
+        assert stopped == "interrupted"
+        assert any("cross-entropy" in line for line in lines) == (stop == 3)
         trainer = Trainer.resume(tmp_path / "run")
-    assert trainer.run() == "epochs"
+    told: list[str] = []
+    assert trainer.run(tell=told.append) == "epochs"
+    assert "KL" in told[0]  # the fifth update and the sixth are PPO's
     assert_same_state(tmp_path / "run", whole)
     assert timeless(tmp_path / "run") == timeless(whole)
     # A lesson is one pass, PPO makes three; and nothing was drawn from an older policy in the first epoch.

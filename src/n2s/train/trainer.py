@@ -102,6 +102,11 @@ class Trainer:
         """Whether all epochs are done."""
         return self.position.epoch > self.config.ppo.epochs
 
+    @property
+    def _taught(self) -> bool:
+        """Whether this epoch is one of lessons."""
+        return self.position.epoch <= self.config.lessons.epochs
+
     def run(
         self,
         minutes: float | None = None,
@@ -160,7 +165,7 @@ class Trainer:
         state, rollout = self._state, self._rollout
         if state is None or rollout is None:
             raise TypeError("a batch has begun without its state")
-        if self.position.epoch <= self.config.lessons.epochs:
+        if self._taught:
             rollout.collect(state, decider, self._data, self._teacher)
             losses = self.learner.study(rollout)
         else:
@@ -263,10 +268,12 @@ class Trainer:
         }
         log.write("train", self.position.update, line)
         if count:
+            told = f"value loss {line['value_loss']:.3g}, KL {line['kl']:.2g}"
+            if self._taught:
+                told = f"cross-entropy {line['policy_loss']:.3f}"
             tell(
                 f"epoch {self.position.epoch} update {self.position.update}: "
-                f"reward {line['reward']:.5f}, best {line['best_cost']:.4f}, "
-                f"value loss {line['value_loss']:.3g}, KL {line['kl']:.2g}, "
+                f"reward {line['reward']:.5f}, best {line['best_cost']:.4f}, {told}, "
                 f"{line['transitions_per_second']:.0f} transitions/s"
             )
 
