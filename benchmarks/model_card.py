@@ -36,6 +36,7 @@ def facts(checkpoint: Checkpoint, path: Path) -> list[str]:
         f"costs = {str(config['policy']['costs']).lower()}, prior = {config['policy']['prior']}",
         "preset": f"`presets/{record['preset']}.toml`",
         "begun with": record["from"] or "fresh weights",
+        "teacher": record.get("teacher") or "none",
         "seeds": f"{data['seed']} (training), {validation['seed']} (validation)",
         "epochs, updates": f"{record['epochs']}, {record['updates']:,}",
         "transitions": f"{record['transitions']:,}",

@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +24,7 @@ import numpy as np
 from hardware import hardware
 from spent import Spent
 
-from n2s.evolve.config import Kind
+from n2s.evolve.config import Kind, read_preset
 from n2s.evolve.run import begin
 from n2s.evolve.tasks import task_of
 from n2s.native import NativePolicy, load
@@ -77,14 +78,21 @@ def main() -> None:
     choices = [WHOLE, GRADIENT, *(part for part in Part if part is not Part.BRIDGE)]
     parser.add_argument("--only", nargs="+", choices=choices, default=choices)
     arguments = parser.parse_args()
+    # What must be equal for two lines to be comparable, the preset's tasks among it.
+    asked = {
+        "variant": str(arguments.variant),
+        "minutes": arguments.minutes,
+        "count": arguments.count,
+        "tasks": asdict(read_preset(f"presets/native-{arguments.variant}.toml").tasks),
+    }
+    asked = json.loads(json.dumps(asked))
     done: dict[str, dict[str, list[float]]] = {}
     if arguments.out.exists():
         lines = map(json.loads, arguments.out.read_text().splitlines())
-        asked = str(arguments.variant), arguments.minutes
         done = {
             line["without"]: line["costs"]
             for line in lines
-            if (line["variant"], line["minutes"]) == asked
+            if {name: line.get(name) for name in asked} == asked
         }
     cores = len(os.sched_getaffinity(0))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
@@ -98,8 +106,7 @@ def main() -> None:
         }
         for name, run in runs.items():
             result = run.result()
-            line = {"without": str(name), "variant": arguments.variant, **result}
-            line |= {"minutes": arguments.minutes, "hardware": hardware()}
+            line = {"without": str(name), **asked, **result, "hardware": hardware()}
             with arguments.out.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             done[str(name)] = result["costs"]  # type: ignore[assignment]

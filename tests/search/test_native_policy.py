@@ -186,7 +186,7 @@ def test_a_policy_that_does_not_fit(policy: Path, variant: Variant, tmp_path: Pa
     instance = generate(4, seed=1, variant=other)[0]
     with pytest.raises(InputError) as caught:
         solve(instance, method="native", checkpoint=policy, steps=5)
-    assert str(caught.value) == f"{policy}: the policy is for {variant}, the instance is {other}"
+    assert str(caught.value) == f"{policy}: the policy is for {variant}, not for {other}"
     with pytest.raises(InputError, match=r"none.json: cannot be read \(No such file"):
         solve(instance, method="native", checkpoint=tmp_path / "none.json", steps=5)
 

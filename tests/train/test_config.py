@@ -154,6 +154,7 @@ SENTENCES = {
     "starts.horizon=[50]": "starts.horizon must be the least and the most steps, two numbers up to 1e9",
     "lessons.epochs=-1": "lessons.epochs must not be negative, not -1",
     "lessons.epochs=3": "lessons.teacher must name who teaches for lessons.epochs epochs",
+    "lessons.steps=0": "lessons.steps must be at least 1, not 0",
     "lessons.at=1.5": "lessons.at must be a share, not 1.5",
     "lessons.at=nan": "lessons.at must be a share, not nan",
     "validation.count=0": "validation.count must be at least 1, not 0",
@@ -187,6 +188,13 @@ def test_a_wrong_change_is_one_sentence_that_names_the_key(
         read_preset(path, [change])
     assert str(caught.value).startswith(sentence)
     assert "\n" not in str(caught.value)
+
+
+def test_lessons_without_somebody_who_can_learn_both() -> None:
+    lessons = {"teacher": "native-single-pdtsp", "epochs": 1}
+    for operator in ("removal", "reinsertion"):
+        with pytest.raises(InputError, match="lessons are for policies whose operators are both"):
+            tiny_config(lessons=lessons, policy={operator: "epsilon-greedy"})
 
 
 def test_a_policy_without_a_learned_operator() -> None:

@@ -12,6 +12,7 @@ import torch
 from n2s.errors import InputError
 from n2s.model import load
 from n2s.native import find as find_native
+from n2s.native import save as save_native
 from n2s.problem import Variant
 from n2s.train import Trainer, TrainingError
 from n2s.train.metrics import read_metrics
@@ -36,31 +37,34 @@ def change(request: pytest.FixtureRequest) -> str:
 
 
 def test_a_resumed_run_has_had_its_lessons(tmp_path: Path) -> None:
-    """One epoch with a teacher, one without: stopped in the first and between them."""
-    changes = ['lessons.teacher="native-single-pdtsp"', "lessons.epochs=1"]
+    """One epoch with a teacher, one without; the teacher's file is gone when the run goes on."""
+    teacher = find_native("native-single-pdtsp", Variant.PDTSP)
+    save_native(teacher, tmp_path / "her.json")
+    changes = [f'lessons.teacher="{tmp_path / "her.json"}"', "lessons.epochs=1"]
     whole = finished_run(tmp_path / "whole", *changes)
     trainer = begin(preset(tmp_path), tmp_path / "run", changes)
+    (tmp_path / "her.json").unlink()
+    told: dict[int, list[str]] = {}
     for stop in (1, 3, 4, 5):
-        lines: list[str] = []
+        lines = told.setdefault(stop, [])
         stopped = trainer.run(interrupt=StopAt(trainer, stop), tell=lines.append)
         assert stopped == "interrupted"
-        assert any("cross-entropy" in line for line in lines) == (stop == 3)
         trainer = Trainer.resume(tmp_path / "run")
-    told: list[str] = []
-    assert trainer.run(tell=told.append) == "epochs"
-    assert "KL" in told[0]  # the fifth update and the sixth are PPO's
+    assert trainer.run(tell=told.setdefault(UPDATES, []).append) == "epochs"
     assert_same_state(tmp_path / "run", whole)
     assert timeless(tmp_path / "run") == timeless(whole)
-    # A lesson is one pass, PPO makes three; and nothing was drawn from an older policy in the first epoch.
+    # A lesson is one pass, PPO makes three.
     tensors, _ = state_of(whole)
     steps = {int(t) for name, t in tensors.items() if name.endswith(".step")}
     assert steps == {4 + 3 * 4}
     record = load(whole / "policy.safetensors").record
-    teacher = find_native("native-single-pdtsp", Variant.PDTSP)
-    assert record["teacher"] == f"native-single-pdtsp {teacher.sha256[:12]}"
-    lines = [line for line in read_metrics(whole) if line["kind"] == "train"]
-    assert lines[0]["kl"] == 0.0
-    assert lines[-1]["kl"] > 0.0
+    assert record["teacher"] == f"her {teacher.sha256[:12]}"
+    # A line of metrics covers three updates, and none covers both kinds.
+    trained = [line for line in read_metrics(whole) if line["kind"] == "train"]
+    assert [line["update"] for line in trained] == [3, 4, 6]
+    assert [line["kl"] > 0 for line in trained] == [False, False, True]
+    for stop, name in {3: "cross-entropy", 4: "cross-entropy", UPDATES: "KL"}.items():
+        assert sum(name in line for line in told[stop]) == 1, stop
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,21 +13,28 @@ from model.observations import SIZES, observe, uniforms
 from model.test_prior import native_of, with_prior
 from n2s.errors import InputError
 from n2s.model import Decision, FastPolicy, Observation
+from n2s.native import NativePolicy
 from n2s.native import find as find_native
 from n2s.problem import Variant
-from n2s.train.config import PPO, Lessons
+from n2s.train.config import PPO, Lessons, read_preset
 from n2s.train.learner import Learner
 from n2s.train.rollout import Rollout
 from n2s.train.teacher import Teacher, find
+from train.test_config import PRESETS
 from train.test_learner import CPU, networks_of, searches
 
-AT = 0.3
+LESSONS = Lessons("somebody", 1, at=0.3, steps=700)
 
 
-def standing(observation: Observation, at: float) -> Observation:
-    """The same searches at one point of their budgets."""
+def teacher_of(native: NativePolicy, lessons: Lessons = LESSONS) -> Teacher:
+    return Teacher("somebody", native.blocks, lessons)
+
+
+def standing(observation: Observation, at: float, steps: float) -> Observation:
+    """The same searches at one point of one budget."""
     progress = observation.whole_progress()
-    return replace(observation, progress=replace(progress, used=torch.full_like(progress.used, at)))
+    used, total = torch.full_like(progress.used, at), torch.full_like(progress.total, steps)
+    return replace(observation, progress=replace(progress, used=used, total=total))
 
 
 def moves(decision: Decision) -> list[tuple[int, int, int]]:
@@ -43,8 +51,8 @@ def test_a_teacher_decides_as_the_policy_whose_prior_it_is(
     native = native_of(variant)
     observation = observe(batch, n, variant)
     draws = uniforms(batch)
-    mine = Teacher(native, AT).act(observation, draws)
-    theirs = with_prior(native).act(standing(observation, AT), draws)
+    mine = teacher_of(native).act(observation, draws)
+    theirs = with_prior(native).act(standing(observation, 0.3, 700), draws)
     assert moves(mine) == moves(theirs)
     assert mine.log_prob.tolist() == pytest.approx(theirs.log_prob.tolist(), abs=1e-4)
 
@@ -52,19 +60,27 @@ def test_a_teacher_decides_as_the_policy_whose_prior_it_is(
 def test_where_a_search_stands_does_not_matter_to_a_teacher() -> None:
     observation = observe(7, 25, Variant.LIFO)
     draws = uniforms(7)
-    early, late = (standing(observation, at) for at in (0.0, 1.0))
-    chances = Teacher(native_of(Variant.LIFO), AT).act(early, draws).log_prob
-    assert (
-        Teacher(native_of(Variant.LIFO), AT).act(late, draws).log_prob.tolist() == chances.tolist()
-    )
-    other = Teacher(native_of(Variant.LIFO), 1.0).act(early, draws).log_prob
-    assert float((other - chances).abs().max()) > 0.1
+    early, late = standing(observation, 0.0, 300), standing(observation, 1.0, 3000)
+    native = native_of(Variant.LIFO)
+    chances = teacher_of(native).act(early, draws).log_prob
+    assert teacher_of(native).act(late, draws).log_prob.tolist() == chances.tolist()
+    for other in (replace(LESSONS, at=1.0), replace(LESSONS, steps=100_000)):
+        differing = teacher_of(native, other).act(early, draws).log_prob - chances
+        assert float(differing.abs().max()) > 0.05
+
+
+def test_a_teacher_draws_nothing_from_the_callers_generator() -> None:
+    torch.manual_seed(3)
+    teacher_of(native_of(Variant.LIFO))
+    after = torch.rand(1)
+    torch.manual_seed(3)
+    assert torch.equal(after, torch.rand(1))
 
 
 def test_the_pupil_searches_and_the_teacher_is_quoted(variant: Variant) -> None:
     """A rollout keeps the teacher's decisions about the states that the pupil's own moves lead to."""
     pupil = FastPolicy(networks_of().policy)
-    teacher = Teacher(native_of(variant), AT)
+    teacher = teacher_of(native_of(variant))
     state, again = searches(3, 5, variant), searches(3, 5, variant)
     rollout = Rollout(3, 11, 4, CPU)
     rollout.collect(state, pupil, np.random.default_rng(5), teacher)
@@ -83,7 +99,7 @@ def test_a_lesson_is_the_cross_entropy_and_is_learned() -> None:
     """The loss is minus the mean log-probability of what was quoted, and falls."""
     networks = networks_of()
     learner = Learner(networks, PPO(policy_rate=3e-3, max_norm=1.0, normalise=True), 512, CPU)
-    teacher = Teacher(find_native("native-single-pdtsp", Variant.PDTSP), 0.5)
+    teacher = teacher_of(find_native("native-single-pdtsp", Variant.PDTSP))
     rollout = Rollout(3, 7, 4, CPU)
     rollout.collect(
         searches(3, 3, Variant.PDTSP),
@@ -101,11 +117,47 @@ def test_a_lesson_is_the_cross_entropy_and_is_learned() -> None:
     assert last.policy_loss < 0.5 * first.policy_loss
 
 
+def test_normalised_advantages_do_not_touch_a_lesson() -> None:
+    norms = []
+    for normalise in (False, True):
+        networks = networks_of()
+        rollout = Rollout(3, 7, 4, CPU)
+        rollout.collect(
+            searches(3, 3, Variant.LIFO),
+            FastPolicy(networks.policy),
+            np.random.default_rng(1),
+            teacher_of(native_of(Variant.LIFO)),
+        )
+        learner = Learner(networks, PPO(normalise=normalise), 512, CPU)
+        norms.append(learner.study(rollout)[0].policy_norm)
+    assert norms[0] == norms[1] > 0
+
+
 def test_who_teaches() -> None:
     assert find(Lessons(), Variant.PDTSP) is None
     assert find(Lessons("native-single-lifo", 0), Variant.LIFO) is None
     teacher = find(Lessons("native-single-lifo", 3), Variant.LIFO)
     assert teacher is not None
-    assert teacher.label.startswith("native-single-lifo ")
-    with pytest.raises(InputError, match="lifo"):
-        find(Lessons("native-single-lifo", 3), Variant.PDTSP)
+    native = find_native("native-single-lifo", Variant.LIFO)
+    assert teacher.label == f"native-single-lifo {native.sha256[:12]}"
+    assert teacher.blocks == native.blocks
+
+
+@pytest.mark.parametrize("path", sorted(PRESETS.glob("taught-*.toml")), ids=lambda path: path.stem)
+def test_presets_name_a_teacher_of_their_variant(path: Path) -> None:
+    config = read_preset(path)
+    assert find(config.lessons, config.data.variant) is not None
+    assert 0 < config.lessons.epochs < config.ppo.epochs
+
+
+def test_who_cannot_teach(tmp_path: Path) -> None:
+    sentences = {
+        "native-single-lifo": "the policy is for lifo, not for pdtsp",
+        str(tmp_path / "nobody.json"): "cannot be read (No such file or directory)",
+        "\0": "cannot be read (embedded null byte)",
+    }
+    for name, sentence in sentences.items():
+        with pytest.raises(InputError) as caught:
+            find(Lessons(name, 3), Variant.PDTSP)
+        assert str(caught.value).startswith("lessons.teacher: ")
+        assert str(caught.value).endswith(sentence)

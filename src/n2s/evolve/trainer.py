@@ -64,7 +64,7 @@ def network_of(config: EvolveConfig) -> tuple[str, BridgeOf | None]:
 
 
 def origin_of(start: NativePolicy) -> dict[str, Any]:
-    """What a run began with, and how that was trained: the commands of a whole line of descent."""
+    """What a run began with, and how that was trained: the configurations of a whole line of descent."""
     return {"sha256": start.sha256, "training": start.record}
 
 

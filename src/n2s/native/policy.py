@@ -91,6 +91,8 @@ def load(path: str | Path) -> NativePolicy:
         raise InputError(f"cannot be read ({error.strerror})", str(path)) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", str(path)) from error
+    except ValueError as error:  # no name of a file: a NUL in it
+        raise InputError(f"cannot be read ({error})") from error
     with located(str(path)):
         try:
             content = json.loads(text)
@@ -144,7 +146,5 @@ def find(name: str | Path | None, variant: Variant) -> NativePolicy:
         return load(known[own if own in known else f"native-{Variant.LIFO.value}"])
     policy = load(known.get(str(name), Path(name)))
     if policy.variant is not variant:
-        raise InputError(
-            f"the policy is for {policy.variant}, the instance is {variant}", str(name)
-        )
+        raise InputError(f"the policy is for {policy.variant}, not for {variant}", str(name))
     return policy

@@ -14,6 +14,7 @@ from n2s.problem import Variant
 from n2s.problem.generate import Distribution
 from n2s.train.preset import positive, read_config, section
 
+BOTH_LEARNED = (Operator.LEARNED, Operator.LEARNED)
 LONGEST = 10**9
 """Steps of a search that an episode can pretend to be part of."""
 LARGEST = 1e30
@@ -135,15 +136,18 @@ class Starts:
 
 @dataclass(frozen=True)
 class Lessons:
-    """Epochs in which a teacher's decisions are learned, before PPO."""
+    """The first epochs, in which a teacher's decisions are learned; PPO has the others."""
 
     teacher: str = ""
     """A native policy by its name in the package or its file."""
     epochs: int = 0
     at: float = 0.5
     """The share of its budget that the teacher believes to be used up, whatever a search has used."""
+    steps: int = 1000
+    """Of the budget that the teacher believes in."""
 
     def __post_init__(self) -> None:
+        positive((self.steps,), "lessons.steps")
         if self.epochs < 0:
             raise InputError(f"lessons.epochs must not be negative, not {self.epochs}")
         if self.epochs and not self.teacher:
@@ -213,6 +217,8 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if Operator.LEARNED not in (self.policy.removal, self.policy.reinsertion):
             raise InputError("a policy without a learned operator cannot be trained")
+        if self.lessons.epochs and (self.policy.removal, self.policy.reinsertion) != BOTH_LEARNED:
+            raise InputError("lessons are for policies whose operators are both learned")
 
     def as_table(self) -> dict[str, Any]:
         """As TOML or JSON would hold it."""

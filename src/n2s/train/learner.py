@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -67,6 +68,17 @@ class Losses:
     """Standard deviation."""
 
 
+Goal = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
+"""Losses and log-ratios of decisions, from their log-probabilities, now and when drawn, and advantages."""
+
+
+def _cross_entropy(
+    log_prob: torch.Tensor, _: torch.Tensor, __: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of a teacher's decisions, which were not drawn from an older policy: no ratio."""
+    return -log_prob, torch.zeros_like(log_prob)
+
+
 class Learner:
     """Learns from rollouts; one of them in every process of a distributed run."""
 
@@ -104,7 +116,7 @@ class Learner:
         old: torch.Tensor | None = None
         losses = []
         for _ in range(self.ppo.updates):
-            values, loss = self._pass(rollout, old)
+            values, loss = self._pass(rollout, old, self._surrogate)
             losses.append(loss)
             if old is None:  # v_old of Eq. (19): nothing to be clipped around in the first pass
                 old = values
@@ -112,10 +124,16 @@ class Learner:
 
     def study(self, rollout: Rollout) -> list[Losses]:
         """One update towards a teacher's decisions; the critic learns what the searches are worth."""
-        return [self._pass(rollout, None, taught=True)[1]]
+        return [self._pass(rollout, None, _cross_entropy)[1]]
+
+    def _surrogate(
+        self, log_prob: torch.Tensor, old: torch.Tensor, advantage: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Eq. (18) and the logarithm of its ratio; normalised advantages scale the gradient later."""
+        return policy_losses(log_prob - old, advantage, self.ppo.ratio_clip), log_prob - old
 
     def _pass(
-        self, rollout: Rollout, old: torch.Tensor | None, taught: bool = False
+        self, rollout: Rollout, old: torch.Tensor | None, goal: Goal
     ) -> tuple[torch.Tensor, Losses]:
         """One update: gradients over all transitions, clipped per group, one step of Adam."""
         if rollout.last is None:
@@ -137,10 +155,9 @@ class Learner:
             last = index == len(observations) - 1
             assessment, value = self._forward(observation, chosen, last)
             advantage = returns[part] - value.detach()
-            log_ratio = assessment.log_prob - chosen.log_prob.to(device)
-            policy_loss = policy_losses(log_ratio, advantage, clip)
-            if taught:  # the cross-entropy; nothing was drawn from an older policy
-                policy_loss, log_ratio = -assessment.log_prob, torch.zeros_like(log_ratio)
+            policy_loss, log_ratio = goal(
+                assessment.log_prob, chosen.log_prob.to(device), advantage
+            )
             before = None if old is None else old[part]
             value_loss = value_losses(value, before, returns[part], clip)
             ((policy_loss.sum() + value_loss.sum()) / total).backward()
@@ -151,7 +168,7 @@ class Learner:
                 terms += [assessment.removal_entropy, assessment.reinsertion_entropy]
                 terms += [advantage, advantage**2]
                 sums += torch.stack([term.sum() for term in terms]) / total
-        if self.ppo.normalise and not taught:
+        if self.ppo.normalise and goal is not _cross_entropy:  # which knows no advantages
             self._normalise(sums[-2:])
         norms = [float(nn.utils.clip_grad_norm_(group, self.ppo.max_norm)) for group in self.groups]
         policy_mean, value_mean, kl, beyond, removal, reinsertion, mean, square = sums.tolist()

@@ -44,6 +44,8 @@ class Snapshot:
     preset: str
     start: str
     """The policy that it began with, by name and hash."""
+    teacher: dict[str, Any]
+    """Label and parameters of the teacher; empty if there is none."""
     position: Position
     threads: int
     processes: list[dict[str, Any]]
@@ -67,6 +69,7 @@ def save(snapshot: Snapshot, folder: Path) -> None:
         "config": snapshot.config,
         "preset": snapshot.preset,
         "start": snapshot.start,
+        "teacher": snapshot.teacher,
         "position": vars(snapshot.position),
         "threads": snapshot.threads,
         "processes": snapshot.processes,
@@ -88,6 +91,7 @@ def load(folder: str | Path) -> Snapshot:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         if rest.pop("format") != FORMAT:
             raise InputError("was written by another version of the trainer", str(path))
+        rest.setdefault("teacher", {})  # runs begun before there were any
         rest["position"] = Position(**rest["position"])
         searches: list[dict[str, np.ndarray]] = [{} for _ in rest["processes"]]
         for name, tensor in tensors.items():

@@ -7,39 +7,49 @@ at every step, and the pupil learns to find the teacher's answers likely. Then P
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from n2s import kernels
+from n2s.errors import InputError
 from n2s.model import Decision, Observation, plain
 from n2s.model.prior import ReinsertionPrior, RemovalPrior, enter
-from n2s.native import NativePolicy
 from n2s.native import find as find_native
 from n2s.problem import Variant
 from n2s.train.config import Lessons
 
+Blocks = Mapping[str, Sequence[float]]
+
 
 class Teacher:
-    """A native policy's terms for single requests, as if a search always stood at one point of its budget.
+    """A native policy's terms for single requests, as if every search stood at one point of one budget.
 
     A pupil that cannot see the budget could not tell one point from another.
     """
 
-    def __init__(self, native: NativePolicy, at: float) -> None:
-        self.label = f"{native.record.get('preset', native.variant)} {native.sha256[:12]}"
-        self._at = at
-        self._removal, self._reinsertion = RemovalPrior(), ReinsertionPrior()
-        enter(self._removal, self._reinsertion, native.blocks)
+    def __init__(self, label: str, blocks: Blocks, lessons: Lessons) -> None:
+        self.label = label
+        self.blocks = blocks
+        self._lessons = lessons
+        with torch.random.fork_rng(devices=[]):  # fresh weights are drawn, and written over
+            self._removal, self._reinsertion = RemovalPrior(), ReinsertionPrior()
+        enter(self._removal, self._reinsertion, blocks)
 
     @torch.no_grad()
     def act(self, observation: Observation, uniforms: torch.Tensor) -> Decision:
         """Draw a move for every tour from ``uniforms`` (B, 2) of the caller's generator."""
         progress = observation.whole_progress()
-        progress = replace(progress, used=torch.full_like(progress.used, self._at))
+        progress = replace(
+            progress,
+            used=torch.full_like(progress.used, self._lessons.at),
+            total=torch.full_like(progress.total, self._lessons.steps),
+        )
         observation = replace(observation, progress=progress)
-        logits = self.removal_logits(observation)
+        logits = self._removal_logits(observation)
         requests = plain.draw(logits.softmax(-1), uniforms[:, 0])
         log_removal = logits.log_softmax(-1).gather(1, requests[:, None])[:, 0]
         j, k, log_reinsertion = self._reinsert(observation, requests.numpy() + 1, uniforms[:, 1])
@@ -47,8 +57,8 @@ class Teacher:
             requests.numpy() + 1, j.numpy(), k.numpy(), (log_removal + log_reinsertion).float()
         )
 
-    def removal_logits(self, observation: Observation) -> torch.Tensor:
-        """(B, n), -inf for the last one removed, as pupils have it."""
+    def _removal_logits(self, observation: Observation) -> torch.Tensor:
+        """(B, n), -inf for the last one removed, which a native policy passes over."""
         logits: torch.Tensor = self._removal(observation)
         if observation.n > 1:
             last = torch.from_numpy(observation.recent)[:, :1]
@@ -69,4 +79,9 @@ def find(lessons: Lessons, variant: Variant) -> Teacher | None:
     """The teacher that a configuration names, if there are lessons."""
     if not lessons.epochs:
         return None
-    return Teacher(find_native(lessons.teacher, variant), lessons.at)
+    try:
+        native = find_native(lessons.teacher, variant)
+    except InputError as error:
+        raise InputError(f"lessons.teacher: {error}") from None
+    label = f"{Path(lessons.teacher).stem} {native.sha256[:12]}"
+    return Teacher(label, native.blocks, lessons)

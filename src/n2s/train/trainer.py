@@ -30,6 +30,7 @@ from n2s.train.metrics import Means, MetricsLog
 from n2s.train.rollout import Rollout
 from n2s.train.snapshot import Position, Snapshot
 from n2s.train.starts import draw_points, search_state, start_tours
+from n2s.train.teacher import Teacher
 from n2s.train.teacher import find as find_teacher
 from n2s.train.validation import Validator
 
@@ -68,7 +69,11 @@ class Trainer:
         self.learner = Learner(
             networks, config.ppo, config.run.part, self.world.device, self.world.size > 1
         )
-        self._teacher = find_teacher(config.lessons, config.data.variant)
+        self._teacher: Teacher | None = None
+        if snapshot is None:
+            self._teacher = find_teacher(config.lessons, config.data.variant)
+        elif snapshot.teacher:  # the one that the run began with, whatever its file is now
+            self._teacher = Teacher(**snapshot.teacher, lessons=config.lessons)
         seed = config.data.seed
         self._data = np.random.default_rng([seed, self.world.rank])
         self._schedule = np.random.default_rng([seed, 2**32])  # the same in every process
@@ -165,12 +170,8 @@ class Trainer:
         state, rollout = self._state, self._rollout
         if state is None or rollout is None:
             raise TypeError("a batch has begun without its state")
-        if self._taught:
-            rollout.collect(state, decider, self._data, self._teacher)
-            losses = self.learner.study(rollout)
-        else:
-            rollout.collect(state, decider, self._data)
-            losses = self.learner.update(rollout)
+        rollout.collect(state, decider, self._data, self._teacher if self._taught else None)
+        losses = self.learner.study(rollout) if self._taught else self.learner.update(rollout)
         (kl,) = self.world.mean([losses[-1].kl])  # all processes go on, or none
         if kl > ppo.most_kl:
             raise TrainingError(f"the KL is {kl:.3g}, more than {ppo.most_kl:g}")
@@ -224,6 +225,8 @@ class Trainer:
         last = self.position.epoch == self.config.ppo.epochs
         if last or self.position.epoch % self.config.validation.every == 0:
             self._validate(log, tell)
+        if self.position.epoch == self.config.lessons.epochs and self._means.count:
+            self._log(log, tell)  # no line is about lessons and PPO
         self.position.batch = 0
         self.position.epoch += 1
         self.learner.set_epoch(self.position.epoch)
@@ -338,6 +341,11 @@ class Trainer:
                 config=self.config.as_table(),
                 preset=self.preset,
                 start=self._begun_with,
+                teacher=(
+                    {}
+                    if self._teacher is None
+                    else {"label": self._teacher.label, "blocks": self._teacher.blocks}
+                ),
                 position=self.position,
                 threads=self._threads,
                 processes=[generators for generators, _ in told],
