@@ -129,7 +129,9 @@ def test_many(policy: Path, variant: Variant) -> None:
     """Each as alone with one thread; those of another variant do not stop the others."""
     instances = generate(6, count=3, seed=1, variant=variant)
     other = next(v for v in Variant if v is not variant)
-    with pytest.raises(SolveManyError, match=f"the policy is for {variant}, the inst") as caught:
+    with pytest.raises(
+        SolveManyError, match=f"the policy is for {variant}, not for {other}"
+    ) as caught:
         solve_many(
             [instances[0], generate(6, seed=1, variant=other)[0], *instances[1:]],
             method="native",
