@@ -85,7 +85,7 @@ def main() -> None:
         "count": arguments.count,
         "tasks": asdict(read_preset(f"presets/native-{arguments.variant}.toml").tasks),
     }
-    asked = json.loads(json.dumps(asked))
+    asked = json.loads(json.dumps(asked))  # as a line gives it back
     done: dict[str, dict[str, list[float]]] = {}
     if arguments.out.exists():
         lines = map(json.loads, arguments.out.read_text().splitlines())

@@ -140,7 +140,7 @@ def test_who_teaches() -> None:
     assert teacher is not None
     native = find_native("native-single-lifo", Variant.LIFO)
     assert teacher.label == f"native-single-lifo {native.sha256[:12]}"
-    assert teacher.blocks == native.blocks
+    assert teacher.memory() == {"label": teacher.label, "blocks": native.blocks}
 
 
 @pytest.mark.parametrize("path", sorted(PRESETS.glob("taught-*.toml")), ids=lambda path: path.stem)

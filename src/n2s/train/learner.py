@@ -116,7 +116,7 @@ class Learner:
         old: torch.Tensor | None = None
         losses = []
         for _ in range(self.ppo.updates):
-            values, loss = self._pass(rollout, old, self._surrogate)
+            values, loss = self._pass(rollout, old, self._surrogate, self.ppo.normalise)
             losses.append(loss)
             if old is None:  # v_old of Eq. (19): nothing to be clipped around in the first pass
                 old = values
@@ -124,7 +124,7 @@ class Learner:
 
     def study(self, rollout: Rollout) -> list[Losses]:
         """One update towards a teacher's decisions; the critic learns what the searches are worth."""
-        return [self._pass(rollout, None, _cross_entropy)[1]]
+        return [self._pass(rollout, None, _cross_entropy, normalise=False)[1]]
 
     def _surrogate(
         self, log_prob: torch.Tensor, old: torch.Tensor, advantage: torch.Tensor
@@ -133,7 +133,7 @@ class Learner:
         return policy_losses(log_prob - old, advantage, self.ppo.ratio_clip), log_prob - old
 
     def _pass(
-        self, rollout: Rollout, old: torch.Tensor | None, goal: Goal
+        self, rollout: Rollout, old: torch.Tensor | None, goal: Goal, normalise: bool
     ) -> tuple[torch.Tensor, Losses]:
         """One update: gradients over all transitions, clipped per group, one step of Adam."""
         if rollout.last is None:
@@ -168,7 +168,7 @@ class Learner:
                 terms += [assessment.removal_entropy, assessment.reinsertion_entropy]
                 terms += [advantage, advantage**2]
                 sums += torch.stack([term.sum() for term in terms]) / total
-        if self.ppo.normalise and goal is not _cross_entropy:  # which knows no advantages
+        if normalise:
             self._normalise(sums[-2:])
         norms = [float(nn.utils.clip_grad_norm_(group, self.ppo.max_norm)) for group in self.groups]
         policy_mean, value_mean, kl, beyond, removal, reinsertion, mean, square = sums.tolist()

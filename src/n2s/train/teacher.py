@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,11 +34,15 @@ class Teacher:
 
     def __init__(self, label: str, blocks: Blocks, lessons: Lessons) -> None:
         self.label = label
-        self.blocks = blocks
+        self._blocks = blocks
         self._lessons = lessons
         with torch.random.fork_rng(devices=[]):  # fresh weights are drawn, and written over
             self._removal, self._reinsertion = RemovalPrior(), ReinsertionPrior()
         enter(self._removal, self._reinsertion, blocks)
+
+    def memory(self) -> dict[str, Any]:
+        """What a resumed run makes it from again, beside its lessons."""
+        return {"label": self.label, "blocks": self._blocks}
 
     @torch.no_grad()
     def act(self, observation: Observation, uniforms: torch.Tensor) -> Decision:

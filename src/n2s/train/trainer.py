@@ -341,11 +341,7 @@ class Trainer:
                 config=self.config.as_table(),
                 preset=self.preset,
                 start=self._begun_with,
-                teacher=(
-                    {}
-                    if self._teacher is None
-                    else {"label": self._teacher.label, "blocks": self._teacher.blocks}
-                ),
+                teacher={} if self._teacher is None else self._teacher.memory(),
                 position=self.position,
                 threads=self._threads,
                 processes=[generators for generators, _ in told],
