@@ -378,8 +378,8 @@ NATIVE_BLOCKS = {
     "heat/views": (4, 5),
     "heat/bias": (4,),
     "heat/out": (4,),
-    "count/bias": (5,),
-    "count/views": (5, 5),
+    "count/bias": (6,),
+    "count/views": (6, 5),
     "ways": (3,),
     "several": (2,),
     "places": (4,),
@@ -418,10 +418,10 @@ def native_scores(theta: np.ndarray, seen: np.ndarray, features: np.ndarray) -> 
 
 
 def native_counts(theta: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """(5,) probabilities of the classes 1, 2, 3 to 4, 5 to 8, 9 to 16."""
+    """(6,) probabilities of the classes 1, 2, 3 to 4, 5 to 8, 9 to 16, 17 to 32."""
     b = native_blocks(theta)
     weights = np.exp(
-        np.clip(b["count/bias"] + [2, -1, -2, -3, -4] + b["count/views"] @ seen, -40, 40)
+        np.clip(b["count/bias"] + [2, -1, -2, -3, -4, -5] + b["count/views"] @ seen, -40, 40)
     )
     return weights / weights.sum()
 

@@ -158,7 +158,7 @@ def test_changes_add_up_to_the_cost_of_the_tour(n: int, variant: Variant) -> Non
         assert chain.costs[1] == pytest.approx(least, rel=1e-9)
 
 
-@pytest.mark.parametrize("count", range(5))
+@pytest.mark.parametrize("count", range(6))
 @pytest.mark.parametrize("n", [2, 7])
 def test_the_cost_of_every_step_is_that_of_its_tour(n: int, count: int, variant: Variant) -> None:
     chain = begin(n, variant, single(random_theta(3, 0.5), count))
@@ -313,9 +313,9 @@ def test_no_request_is_taken_out_twice_in_a_row(n: int, variant: Variant) -> Non
         before = out
 
 
-@pytest.mark.parametrize("count", range(5))
+@pytest.mark.parametrize("count", range(6))
 def test_as_many_go_out_as_the_class_says(count: int, variant: Variant) -> None:
-    low, high = [(1, 1), (2, 2), (3, 4), (5, 8), (9, 16)][count]
+    low, high = [(1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32)][count]
     for n in (2, 60):
         chain = begin(n, variant, single(np.zeros(PARAMETERS), count))
         seen: Counter[int] = Counter()

@@ -29,10 +29,12 @@ def arcs_of(costs: np.ndarray, rest: list[int]) -> list[float]:
     return [float(costs[a, b]) for a, b in zip(rest, [*rest[1:], rest[0]], strict=True)]
 
 
-def spare(costs: np.ndarray, rest: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def spare(
+    costs: np.ndarray, rest: list[int], dtype: type = np.int64
+) -> tuple[np.ndarray, np.ndarray]:
     """``rest`` and its arcs in arrays with room for one more request, and nonsense in it."""
     size = len(rest) + 2
-    nodes, arcs = np.full(size, 10**6), np.full(size, np.nan)
+    nodes, arcs = np.full(size, 10**6, dtype), np.full(size, np.nan)
     nodes[: len(rest)] = rest
     arcs[: len(rest)] = arcs_of(costs, rest)
     return nodes, arcs
@@ -131,15 +133,16 @@ def test_labels_of_another_rule(seed: int, n: int) -> None:
     assert changes[place] == pytest.approx(min(changes.values()), abs=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
 @pytest.mark.parametrize("n", [1, 2, 5])
-def test_opening_gaps_keeps_nodes_and_arcs_together(n: int) -> None:
+def test_opening_gaps_keeps_nodes_and_arcs_together(n: int, dtype: type) -> None:
     rng = np.random.default_rng(n)
     costs = draw_costs(n, False, rng)
     request = n
     rest = oracles.without(random_tours(n, Variant.PDTSP, 1, rng)[0].tolist(), request)
     for j in range(len(rest)):
         for k in range(j, len(rest)):
-            nodes, arcs = spare(costs, rest)
+            nodes, arcs = spare(costs, rest, dtype)
             change = open_gaps(costs, nodes, arcs, len(rest), request, request + n, j, k)
             built = oracles.reinserted(rest, request, j, k)
             assert nodes.tolist() == built

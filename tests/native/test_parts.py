@@ -53,7 +53,7 @@ def test_only_a_parts_own_parameters_change(part: Part) -> None:
 
 
 def test_the_number_of_parameters_of_each_part() -> None:
-    hidden, heat, counts = 8, 4, 5
+    hidden, heat, counts = 8, 4, 6
     view = hidden + heat + counts + 1
     expected = {
         **{part: len(columns) * (1 + hidden) for part, columns in FEATURE_PARTS.items()},
@@ -69,7 +69,7 @@ def test_the_number_of_parameters_of_each_part() -> None:
 
 def test_only_some_parts() -> None:
     assert only(()).sum() == 0
-    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [204, 205, 206]
+    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [210, 211, 212]
     both = np.flatnonzero(only((Part.HEAT, Part.PLACES)))
     expected = np.concatenate([indices(Part.HEAT), indices(Part.PLACES)])
     assert both.tolist() == sorted(expected.tolist())

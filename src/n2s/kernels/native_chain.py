@@ -1,10 +1,10 @@
 r"""The native policy: N2S's decisions by a few hundred parameters over local features, without a network.
 
 One step takes a request out, drawn from a softmax of a small MLP over features that are kept up to date,
-perhaps with related ones, and puts each back by the exact heat bath (``native_draw``) at a temperature
-that a second MLP chooses. What the policy sees of the whole: how far the tour is above the best one, for
-how long nothing improved, how much of the budget is used, how large it is and what it counts.
-docs/native.md has the equations.
+perhaps with related ones, and puts each back by the heat bath (``native_draw``, ``cold_bath``) at a
+temperature that a second MLP chooses. What the policy sees of the whole: how far the tour is above the
+best one, for how long nothing improved, how much of the budget is used, how large it is and what it
+counts. docs/native.md has the equations.
 
 ``theta`` holds all parameters, one block behind the other (``LAYOUT``); zeros are a sound annealing.
 """
@@ -18,6 +18,8 @@ from numba import njit
 
 from n2s.kernels.blocks import cheapest_elsewhere, shift_block
 from n2s.kernels.chain import ORDERS, sort_requests
+from n2s.kernels.cold_bath import COLD as COLD_BATH
+from n2s.kernels.cold_bath import draw_cold_allowed, draw_cold_anywhere, new_scratch
 from n2s.kernels.native_draw import (
     draw_allowed,
     draw_anywhere,
@@ -37,7 +39,7 @@ FEATURES = 8
 HIDDEN = 8
 HEAT = 4
 """Hidden units of the temperature."""
-LARGEST = (1, 2, 4, 8, 16)
+LARGEST = (1, 2, 4, 8, 16, 32)
 """Classes of how many requests go out: one, two, up to four, ..."""
 WAYS = 3
 """Of choosing related requests: strings, a stretch, similar ones."""
@@ -283,22 +285,24 @@ def run_native(  # type: ignore[no-untyped-def]
     """
     size = len(tour)
     n = size // 2
-    rest, arcs = np.empty(size, np.int64), np.empty(size)
+    now = tour.astype(np.uint32)  # unsigned: an index that cannot be negative needs no look
+    rest, arcs = np.empty(size, np.uint32), np.empty(size)
     tour_arcs, place = np.empty(size), np.zeros(size, np.int64)
     gone = np.zeros(n + 1, np.uint8)
     out, keys = np.empty(n, np.int64), np.empty(n)
     labels = np.zeros((2, size), np.int64)
     total, below = np.zeros(n + 1, np.float32), np.zeros(n + 1, np.int64)
+    logits, weights = np.empty((3, size), np.float32), np.empty((4, size), np.float32)
+    scratch = new_scratch(size)
     features = np.zeros((FEATURES, n), np.float32)
     scores, chances = np.empty(n, np.float32), np.empty(n, np.float32)
-    logits, weights = np.empty((3, size), np.float32), np.empty((4, size), np.float32)
     seen, counts, ways = np.empty(VIEWS), np.empty(_LEVELS), np.empty(WAYS)
     way_chances(theta, ways)
     for position in range(size):
-        tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+        tour_arcs[position] = leave[now[position], now[(position + 1) % size]]
     for r in range(n):
         features[5, r] = min(0.2 * leave[r + 1, r + 1 + n] / scale, FARTHEST)
-    look(leave, tour, tour_arcs, n, scale, place, features)
+    look(leave, now, tour_arcs, n, scale, place, features)
     current, best = costs[0], costs[1]
     clock, stagnation = counters[0], counters[1]
     per_request = np.float32(1.0 / n)
@@ -316,13 +320,13 @@ def run_native(  # type: ignore[no-untyped-def]
         if variant == 1 and next_uniform(state) < block_chance(theta, seen):
             progress += toil
             request = 1 + next_below(state, n)
-            gap, change = cheapest_elsewhere(leave, tour, place[request], place[request + n])
+            gap, change = cheapest_elsewhere(leave, now, place[request], place[request + n])
             eager = temperature * math.exp(min(max(theta[_BLOCKS + 1 + VIEWS], -10.0), 10.0))
             if gap >= 0 and change < -eager * math.log(1.0 - next_uniform(state)):
-                shift_block(tour, place, place[request], place[request + n], gap, rest)
+                shift_block(now, place, place[request], place[request + n], gap, rest)
                 changed = True
                 for position in range(size):
-                    tour_arcs[position] = leave[tour[position], tour[(position + 1) % size]]
+                    tour_arcs[position] = leave[now[position], now[(position + 1) % size]]
                 highest = current
                 current += change
                 if current < CANCELLED * highest:
@@ -353,10 +357,10 @@ def run_native(  # type: ignore[no-untyped-def]
                 node = request + n * next_below(state, 2)
                 if u < ways[0]:
                     listed = ruin_strings(
-                        tour, place, near, node, count, n, gone, out, listed, state
+                        now, place, near, node, count, n, gone, out, listed, state
                     )
                 elif u < ways[1]:
-                    listed = ruin_stretch(tour, place, node, count, n, gone, out, listed)
+                    listed = ruin_stretch(now, place, node, count, n, gone, out, listed)
                 else:
                     listed = ruin_similar(alike, node, count, n, gone, out, listed, state)
 
@@ -365,7 +369,7 @@ def run_native(  # type: ignore[no-untyped-def]
             left, last, cost = 1, 0, 0.0
             old_j, old_k = 0, 0
             for position in range(1, size):
-                node = tour[position]
+                node = now[position]
                 if gone[node if node <= n else node - n] == 0:
                     arc = tour_arcs[last] if position == last + 1 else leave[rest[left - 1], node]
                     arcs[left - 1] = arc
@@ -384,32 +388,45 @@ def run_native(  # type: ignore[no-untyped-def]
             bath = temperature
             if listed > 1:
                 bath *= math.exp(min(max(theta[_SEVERAL], -10.0), 10.0))
+            cold = listed > 1 and bath < COLD_BATH * scale
             inverse_t = 1.0 / bath
+            together = theta[_PLACES + 3]
             highest = cost
             for index in range(listed):
                 pickup = out[index]
                 gone[pickup] = 0
-                insertion_logits(
-                    reach, leave, rest, arcs, left, pickup, pickup + n, inverse_t, logits
-                )
-                if listed == 1:
-                    logits[0, old_j] += theta[_PLACES]
-                    logits[1, old_k] += theta[_PLACES + 1]
-                    if old_j == old_k:
-                        logits[2, old_j] += theta[_PLACES + 2]
-                if theta[_PLACES + 3] != 0.0:
-                    together = np.float32(theta[_PLACES + 3])
-                    for gap in range(left):
-                        logits[2, gap] += together
-                u, v = next_uniform(state), next_uniform(state)
-                if variant == 0:
-                    j, k = draw_anywhere(logits, left, weights, u, v)
-                    if j < 0:
-                        labels[:, :left] = 0
-                else:
+                if variant != 0:
                     gap_labels(variant, rest[:left], n, labels[0], labels[1], below)
-                    j, k = draw_allowed(logits, left, labels[0], labels[1], weights, total, u, v)
+                u, v = next_uniform(state), next_uniform(state)
+                j, k = -1, -1
+                if cold and variant == 0:
+                    j, k = draw_cold_anywhere(
+                        *(reach, leave, rest, arcs, left, pickup, pickup + n),
+                        *(bath, bath * together, u, v, scratch),
+                    )
+                elif cold:
+                    j, k = draw_cold_allowed(
+                        *(reach, leave, rest, arcs, left, pickup, pickup + n),
+                        *(labels[0], labels[1], bath, bath * together, u, v, scratch),
+                    )
                 if j < 0:
+                    insertion_logits(
+                        reach, leave, rest, arcs, left, pickup, pickup + n, inverse_t, logits
+                    )
+                    if listed == 1:
+                        logits[0, old_j] += theta[_PLACES]
+                        logits[1, old_k] += theta[_PLACES + 1]
+                        if old_j == old_k:
+                            logits[2, old_j] += theta[_PLACES + 2]
+                    for gap in range(left):
+                        logits[2, gap] += np.float32(together)
+                    if variant == 0:
+                        j, k = draw_anywhere(logits, left, weights, u, v)
+                    else:
+                        j, k = draw_allowed(
+                            logits, left, labels[0], labels[1], weights, total, u, v
+                        )
+                if j < 0:  # labels are 0 where precedence alone counts
                     j, k = draw_exactly(logits, left, n, labels[0], labels[1], u, v)
                 cost += open_gaps(leave, rest, arcs, left, pickup, pickup + n, j, k)
                 highest = max(highest, cost)
@@ -427,14 +444,15 @@ def run_native(  # type: ignore[no-untyped-def]
             if changed:
                 current = cost
                 for position in range(size):
-                    tour[position] = rest[position]
+                    now[position] = rest[position]
                     tour_arcs[position] = arcs[position]
         if changed:
-            look(leave, tour, tour_arcs, n, scale, place, features)
+            look(leave, now, tour_arcs, n, scale, place, features)
             if current < best - 1e-12 * scale:
                 best = current
-                best_tour[:] = tour
+                best_tour[:] = now
                 stagnation = 0
+    tour[:] = now
     costs[0], costs[1] = current, best
     counters[0], counters[1] = clock, stagnation
     return progress

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from n2s.kernels.arithmetic import quick_exp
+from n2s.kernels.legs import BORROWING
 from n2s.kernels.reinsertion import draw_gaps_log
 
 FAINT = 1e-30
@@ -21,7 +22,7 @@ STEEPEST = 1e30
 """Of a logit, in the slow draw: what single precision made infinite has to be a number again."""
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**BORROWING)
 def insertion_logits(reach, leave, rest, arcs, left, pickup, delivery, inverse_t, logits):  # type: ignore[no-untyped-def]
     """Fill ``logits`` (3, N): minus the change in cost over the temperature."""
     x, y, z = logits[0], logits[1], logits[2]
@@ -29,8 +30,7 @@ def insertion_logits(reach, leave, rest, arcs, left, pickup, delivery, inverse_t
     reach_d, leave_d = reach[delivery], leave[delivery]
     between = reach_d[pickup]
     for gap in range(left):
-        node = rest[gap]
-        behind = rest[gap + 1] if gap + 1 < left else 0
+        node, behind = rest[gap], rest[gap + 1] if gap + 1 < left else rest[0]
         arc = arcs[gap]
         into, off = reach_p[node] - arc, leave_d[behind]
         x[gap] = -(into + leave_p[behind]) * inverse_t
@@ -38,22 +38,27 @@ def insertion_logits(reach, leave, rest, arcs, left, pickup, delivery, inverse_t
         z[gap] = -(into + between + off) * inverse_t
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**BORROWING)
 def exponentials(logits, count, shift, weights):  # type: ignore[no-untyped-def]
     """exp(logit - shift) of the first ``count``."""
     for index in range(count):
         weights[index] = quick_exp(logits[index] - shift)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**BORROWING, fastmath={"nnan", "nsz"})
+def _highest(logits, count):  # type: ignore[no-untyped-def]
+    """The highest of the first ``count``; none of them is NaN, which makes it a vector loop."""
+    high = logits[0]
+    for index in range(count):
+        high = max(high, logits[index])
+    return high
+
+
+@njit(**BORROWING)
 def _weigh(logits, left, weights):  # type: ignore[no-untyped-def]
     """Exponentials of the logits, shifted so that none overflows and products of x and y agree with z."""
     x, y, z = logits[0], logits[1], logits[2]
-    high_x, high_y, high_z = x[0], y[0], z[0]
-    for gap in range(left):
-        high_x = max(high_x, x[gap])
-        high_y = max(high_y, y[gap])
-        high_z = max(high_z, z[gap])
+    high_x, high_y, high_z = _highest(x, left), _highest(y, left), _highest(z, left)
     shift = max(high_x + high_y, high_z)
     shift_x = shift - high_y
     exponentials(x, left, shift_x, weights[0])
@@ -61,7 +66,7 @@ def _weigh(logits, left, weights):  # type: ignore[no-untyped-def]
     exponentials(z, left, shift, weights[2])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**BORROWING)
 def draw_anywhere(logits, left, weights, first, second):  # type: ignore[no-untyped-def]
     """(j, k) with j <= k by the weights exp(logit); (-1, -1) if they are too faint.
 
@@ -70,7 +75,8 @@ def draw_anywhere(logits, left, weights, first, second):  # type: ignore[no-unty
     _weigh(logits, left, weights)
     u, v, w, whole = weights[0], weights[1], weights[2], weights[3]
     behind, everything = np.float32(0.0), np.float32(0.0)
-    for j in range(left - 1, -1, -1):
+    for step in range(left):
+        j = np.uint32(left - 1 - step)
         mine = w[j] + u[j] * behind
         behind += v[j]
         whole[j] = mine
@@ -79,9 +85,10 @@ def draw_anywhere(logits, left, weights, first, second):  # type: ignore[no-unty
         return -1, -1
     target = first * everything
     chosen = -1
-    for j in range(left - 1, -1, -1):
+    for step in range(left):
+        j = np.uint32(left - 1 - step)
         if whole[j] > 0.0:
-            chosen = j  # of positive weight even if rounding leaves a rest of the target
+            chosen = int(j)  # of positive weight even if rounding leaves a rest of the target
             target -= whole[j]
             if target < 0.0:
                 break
@@ -99,7 +106,7 @@ def draw_anywhere(logits, left, weights, first, second):  # type: ignore[no-unty
     return chosen, k
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**BORROWING)
 def draw_allowed(logits, left, pickup_label, delivery_label, weights, total, first, second):  # type: ignore[no-untyped-def]
     """The same over the pairs whose labels agree; ``total`` (n + 1,) is scratch."""
     _weigh(logits, left, weights)
@@ -108,7 +115,8 @@ def draw_allowed(logits, left, pickup_label, delivery_label, weights, total, fir
         total[delivery_label[gap]] = 0.0
         total[pickup_label[gap]] = 0.0
     everything = np.float32(0.0)
-    for j in range(left - 1, -1, -1):
+    for step in range(left):
+        j = np.uint32(left - 1 - step)
         p, d = pickup_label[j], delivery_label[j]
         mine = u[j] * total[p]
         if p == d:
@@ -120,9 +128,10 @@ def draw_allowed(logits, left, pickup_label, delivery_label, weights, total, fir
         return -1, -1
     target = first * everything
     chosen = -1
-    for j in range(left - 1, -1, -1):
+    for step in range(left):
+        j = np.uint32(left - 1 - step)
         if whole[j] > 0.0:
-            chosen = j
+            chosen = int(j)
             target -= whole[j]
             if target < 0.0:
                 break

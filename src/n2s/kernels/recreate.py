@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from n2s.kernels.legs import BORROWING
 from n2s.kernels.rules import gap_labels
 
 
@@ -71,16 +72,23 @@ def cheapest_allowed(  # type: ignore[no-untyped-def]
     return best_j, best_k
 
 
-@njit(cache=True)
+@njit(**BORROWING)
+def _shift(rest, arcs, first, last, by):  # type: ignore[no-untyped-def]
+    """Move what stands from first to last back by some places."""
+    for step in range(last + 1 - first):
+        gap = np.uint32(last - step)
+        rest[gap + by] = rest[gap]
+        arcs[gap + by] = arcs[gap]
+
+
+@njit(**BORROWING)
 def open_gaps(leave, rest, arcs, left, pickup, delivery, j, k):  # type: ignore[no-untyped-def]
     """Shift ``left`` nodes so that the request fits into gaps j <= k; returns the change in cost."""
     first = rest[j]
     last = rest[k]
     behind_k = rest[k + 1] if k + 1 < left else rest[0]
     behind_j = rest[j + 1] if j + 1 < left else rest[0]
-    for gap in range(left - 1, k, -1):
-        rest[gap + 2] = rest[gap]
-        arcs[gap + 2] = arcs[gap]
+    _shift(rest, arcs, k + 1, left - 1, np.uint32(2))
     removed = arcs[k]
     rest[k + 2] = delivery
     arcs[k + 2] = leave[delivery, behind_k]
@@ -93,9 +101,7 @@ def open_gaps(leave, rest, arcs, left, pickup, delivery, j, k):  # type: ignore[
     arcs[k + 1] = leave[last, delivery]
     added += arcs[k + 1]
     rest[k + 1] = last
-    for gap in range(k - 1, j, -1):
-        rest[gap + 1] = rest[gap]
-        arcs[gap + 1] = arcs[gap]
+    _shift(rest, arcs, j + 1, k - 1, np.uint32(1))
     removed += arcs[j]
     rest[j + 1] = pickup
     arcs[j + 1] = leave[pickup, behind_j]

@@ -18,7 +18,7 @@ from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 
 KIND = "n2s native policy"
-FORMAT = 1
+FORMAT = 2
 BRIDGE = "bridge"
 LARGEST = 1e6
 """Of a parameter, in absolute value."""
