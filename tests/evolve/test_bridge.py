@@ -14,7 +14,7 @@ from n2s.evolve import Trainer
 from n2s.evolve.config import config_of
 from n2s.evolve.run import begin
 from n2s.evolve.trainer import network_of
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, load, save
 from n2s.problem import Variant
 from search.test_bridging import tiny

@@ -11,7 +11,7 @@ import oracles
 from n2s.evolve.config import Shape, Tasks
 from n2s.evolve.problems import GRID, TOWNS, draw_instance, streets
 from n2s.evolve.tasks import Task, draw_tasks, task_of
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy
 from n2s.native.policy import untrained
 from n2s.problem import Instance, Variant, generate

@@ -25,7 +25,7 @@ from n2s.evolve.config import config_of
 from n2s.evolve.run import begin, evolve
 from n2s.evolve.tasks import draw_tasks
 from n2s.evolve.trainer import fresh, losses_of
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, load, save
 from n2s.native.parts import Part, switched_off
 from n2s.native.policy import untrained

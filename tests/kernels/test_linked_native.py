@@ -11,13 +11,14 @@ import pytest
 
 import oracles
 from kernels.test_chain import World, world
-from kernels.test_native_chain import ALWAYS, random_theta, single
+from kernels.test_native_chain import ALWAYS, single
+from kernels.test_native_decisions import random_theta
 from kernels.test_native_draw import assert_frequencies
 from n2s.kernels import linked_native as module
 from n2s.kernels.legs import nearest_stops, plane, route_cost, similar_requests
 from n2s.kernels.linked_list import SPAN
 from n2s.kernels.linked_native import native_links, run_linked_native
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.problem import Instance, Metric, Rounding, Variant, evaluate_nodes, generate, random_tour
 
 CASES = pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 from kernels.test_linked import SPAN, linked
-from kernels.test_native_chain import random_theta
+from kernels.test_native_decisions import random_theta
 from kernels.test_native_draw import assert_frequencies
 from n2s.kernels.linked_change import new_log, put_request, take_request
 from n2s.kernels.linked_sight import (
@@ -21,7 +21,7 @@ from n2s.kernels.linked_sight import (
     remember,
     settle,
 )
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.problem import Variant, random_tour
 
 

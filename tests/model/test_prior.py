@@ -11,11 +11,11 @@ import torch
 from model.observations import observe, policy_of, uniforms
 from n2s import kernels
 from n2s.errors import InputError
-from n2s.kernels.native_chain import (
+from n2s.kernels.native_chain import look
+from n2s.kernels.native_decisions import (
     FEATURES,
     PARAMETERS,
     VIEWS,
-    look,
     removal_scores,
     temperature_of,
     views,

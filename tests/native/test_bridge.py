@@ -11,7 +11,7 @@ import pytest
 import oracles
 from kernels.test_native_draw import assert_frequencies
 from n2s.errors import InputError
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.local import Landscape, Outset, Watch, landscape_of, search
 from n2s.local.landscape import ShortTours
 from n2s.model.scores import Scores

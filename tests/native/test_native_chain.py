@@ -9,7 +9,7 @@ import pytest
 
 import oracles
 from n2s.errors import InputError
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.local import Outset, Watch, landscape_of, search
 from n2s.native import (
     LinkedNativeChain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from n2s.kernels.native_chain import (
+from n2s.kernels.native_decisions import (
     FEATURES,
     LAYOUT,
     PARAMETERS,

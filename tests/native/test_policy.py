@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from n2s.errors import InputError
-from n2s.kernels.native_chain import LAYOUT, PARAMETERS
+from n2s.kernels.native_decisions import LAYOUT, PARAMETERS
 from n2s.native import NativePolicy, find, load, names, save
 from n2s.native import policy as module
 from n2s.native.policy import untrained

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from n2s.errors import InputError
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.model import Checkpoint, Policy, PolicyConfig
 from n2s.model import load as load_network
 from n2s.model import save as save_network

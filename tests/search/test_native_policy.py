@@ -10,7 +10,7 @@ import pytest
 
 import n2s
 from n2s.errors import InputError
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, save
 from n2s.native.policy import untrained
 from n2s.problem import Instance, Variant, evaluate, generate

@@ -10,7 +10,7 @@ import torch
 
 from model.observations import observe, uniforms
 from n2s.errors import InputError
-from n2s.kernels.native_chain import PARAMETERS
+from n2s.kernels.native_decisions import PARAMETERS
 from n2s.model import load
 from n2s.native import NativePolicy
 from n2s.native import save as save_native

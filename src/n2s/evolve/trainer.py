@@ -17,7 +17,7 @@ from n2s.evolve.config import EvolveConfig, config_of
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
 from n2s.formats.registry import store
-from n2s.kernels.native_chain import LAYOUT, PARAMETERS
+from n2s.kernels.native_decisions import LAYOUT, PARAMETERS
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
 from n2s.native.parts import Part, only, switched_off

@@ -30,13 +30,16 @@ from n2s.kernels.linked_sight import (
     remember,
     settle,
 )
-from n2s.kernels.native_chain import (
-    LARGEST,
+from n2s.kernels.native_decisions import (
+    BEGIN,
     LAYOUT,
+    LEVELS,
     VIEWS,
     WAYS,
     block_chance,
     count_chances,
+    draw_count,
+    factor,
     temperature_of,
     views,
     way_chances,
@@ -45,11 +48,8 @@ from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.ruin import mark, ruin_similar
 from n2s.kernels.rules import LIFO
 
-_BEGIN = dict(zip(LAYOUT, np.cumsum([0, *LAYOUT.values()]).tolist(), strict=False))
-_SEVERAL, _PLACES = _BEGIN["several"], _BEGIN["places"]
-_EAGER_BLOCKS = _BEGIN["blocks"] + LAYOUT["blocks"] - 1
-_LEVELS = len(LARGEST)
-_LARGEST = np.array(LARGEST)
+_SEVERAL, _PLACES = BEGIN["several"], BEGIN["places"]
+_EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 DRIFT = 1e-9
 """Mean edges by which a tour must be better to count as improved: sums of changes are not exact."""
 
@@ -60,22 +60,6 @@ class Mind(NamedTuple):
     seen: NDArray[np.float64]
     counts: NDArray[np.float64]
     ways: NDArray[np.float64]
-
-
-@njit(**BORROWING)
-def _factor(parameter):  # type: ignore[no-untyped-def]
-    return math.exp(min(max(parameter, -10.0), 10.0))
-
-
-@njit(**BORROWING)
-def draw_count(mind, n, state):  # type: ignore[no-untyped-def]
-    """How many requests go out."""
-    u = next_uniform(state)
-    level = 0
-    while level < _LEVELS - 1 and u >= mind.counts[level]:
-        level += 1
-    least = 1 if level == 0 else 1 + _LARGEST[level - 1]
-    return min(n, least + next_below(state, _LARGEST[level] - least + 1))
 
 
 @njit(**BORROWING)
@@ -147,7 +131,7 @@ def reinsert(  # type: ignore[no-untyped-def]
         cost += take_request(variant, links, legs, pickup, delivery, log, index)
     alone = listed == 1
     taste = Taste(theta[_PLACES], theta[_PLACES + 1], theta[_PLACES + 2], theta[_PLACES + 3])
-    inverse_t = 1.0 / (temperature if alone else temperature * _factor(theta[_SEVERAL]))
+    inverse_t = 1.0 / (temperature if alone else temperature * factor(theta[_SEVERAL]))
     for index in range(listed):
         pickup, delivery = np.uint32(out[index]), np.uint32(out[index] + n)
         u, v = next_uniform(state), next_uniform(state)
@@ -169,7 +153,7 @@ def reinsert(  # type: ignore[no-untyped-def]
         )
         cost += put_request(variant, links, legs, pickup, delivery, j, k, log, index)
     if not alone:
-        eager = temperature * _factor(theta[_SEVERAL + 1])
+        eager = temperature * factor(theta[_SEVERAL + 1])
         if not cost < costs[0] - eager * math.log(1.0 - next_uniform(state)):
             undo(variant, links, out, listed, n, log, deals)
             return False
@@ -226,11 +210,11 @@ def iterate_native(  # type: ignore[no-untyped-def]
         counters[1] += 1
         if variant == LIFO and next_uniform(state) < block_chance(theta, seen):
             progress += toil
-            eager = temperature * _factor(theta[_EAGER_BLOCKS])
+            eager = temperature * factor(theta[_EAGER_BLOCKS])
             changed = offer_block(variant, legs, near, links, best, eager, costs, state)
         else:
             count_chances(theta, seen, mind.counts)
-            count = draw_count(mind, n, state)
+            count = draw_count(mind.counts, n, state)
             request = pick_request(
                 links, legs, theta, seen, scale, memory, sight, count == 1, state
             )
@@ -303,7 +287,7 @@ def native_links(  # type: ignore[no-untyped-def]
     for node in range(size):
         if links.succ[node] != best.succ[node]:
             mark_stale(best, node)
-    mind = Mind(np.empty(VIEWS), np.empty(_LEVELS), np.empty(WAYS))
+    mind = Mind(np.empty(VIEWS), np.empty(LEVELS), np.empty(WAYS))
     way_chances(theta, mind.ways)
     iterate_native(
         variant,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from n2s.kernels.arithmetic import quick_exp
 from n2s.kernels.legs import BORROWING, INLINE, leg
-from n2s.kernels.native_chain import (
+from n2s.kernels.native_decisions import (
     FARTHEST,
     FEATURES,
     OLDEST,

@@ -5,8 +5,6 @@ perhaps with related ones, and puts each back by the heat bath (``native_draw``,
 temperature that a second MLP chooses. What the policy sees of the whole: how far the tour is above the
 best one, for how long nothing improved, how much of the budget is used, how large it is and what it
 counts. docs/native.md has the equations.
-
-``theta`` holds all parameters, one block behind the other (``LAYOUT``); zeros are a sound annealing.
 """
 
 from __future__ import annotations
@@ -20,207 +18,36 @@ from n2s.kernels.blocks import cheapest_elsewhere, shift_block
 from n2s.kernels.chain import ORDERS, sort_requests
 from n2s.kernels.cold_bath import COLD as COLD_BATH
 from n2s.kernels.cold_bath import draw_cold_allowed, draw_cold_anywhere, new_scratch
-from n2s.kernels.native_draw import (
-    draw_allowed,
-    draw_anywhere,
-    draw_exactly,
-    exponentials,
-    insertion_logits,
+from n2s.kernels.native_decisions import (
+    BEGIN,
+    FARTHEST,
+    FEATURES,
+    LAYOUT,
+    LEVELS,
+    OLDEST,
+    VIEWS,
+    WAYS,
+    block_chance,
+    count_chances,
+    draw_count,
+    draw_request,
+    factor,
+    pass_over,
+    removal_scores,
+    temperature_of,
+    views,
+    way_chances,
 )
+from n2s.kernels.native_draw import draw_allowed, draw_anywhere, draw_exactly, insertion_logits
 from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.recreate import open_gaps
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
 from n2s.kernels.rules import gap_labels
 
-VIEWS = 5
-"""What is seen of the whole: excess, stagnation, progress, budget, and whether that counts time."""
-FEATURES = 8
-"""What is seen of a request: the two detours, age, freshness, trace, length, span, depth."""
-HIDDEN = 8
-HEAT = 4
-"""Hidden units of the temperature."""
-LARGEST = (1, 2, 4, 8, 16, 32)
-"""Classes of how many requests go out: one, two, up to four, ..."""
-WAYS = 3
-"""Of choosing related requests: strings, a stretch, similar ones."""
-
-LAYOUT = {
-    "removal/linear": FEATURES,
-    "removal/features": HIDDEN * FEATURES,
-    "removal/views": HIDDEN * VIEWS,
-    "removal/bias": HIDDEN,
-    "removal/out": HIDDEN,
-    "heat/range": 2,
-    "heat/views": HEAT * VIEWS,
-    "heat/bias": HEAT,
-    "heat/out": HEAT,
-    "count/bias": len(LARGEST),
-    "count/views": len(LARGEST) * VIEWS,
-    "ways": WAYS,
-    "several": 2,
-    "places": 4,
-    "blocks": 1 + VIEWS + 1,
-    "bridge": 3,
-}
-"""Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
-PARAMETERS = sum(LAYOUT.values())
-_BEGIN = dict(zip(LAYOUT, np.cumsum([0, *LAYOUT.values()]).tolist(), strict=False))
-_LINEAR, _FEATURES, _REMOVAL_VIEWS = (
-    _BEGIN["removal/linear"],
-    _BEGIN["removal/features"],
-    _BEGIN["removal/views"],
-)
-_REMOVAL_BIAS, _REMOVAL_OUT = _BEGIN["removal/bias"], _BEGIN["removal/out"]
-_RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
-    _BEGIN["heat/range"],
-    _BEGIN["heat/views"],
-    _BEGIN["heat/bias"],
-    _BEGIN["heat/out"],
-)
-_COUNT_BIAS, _COUNT_VIEWS = _BEGIN["count/bias"], _BEGIN["count/views"]
-_WAYS, _SEVERAL, _PLACES, _BLOCKS = (
-    _BEGIN["ways"],
-    _BEGIN["several"],
-    _BEGIN["places"],
-    _BEGIN["blocks"],
-)
-_LEVELS = len(LARGEST)
-_LARGEST = np.array(LARGEST)
-
-HOT, COLD = math.log(0.4), math.log(0.05)
-"""Logarithms of the temperature at the beginning and the end, in mean edges, where theta is 0."""
-ONE = 2.0
-"""Logit of taking out a single request, and -1, -2, ... of the larger classes, where theta is 0."""
-RARE = -3.0
-"""Logit of a block move where theta is 0."""
-OLDEST = 4.0
-MOST = 3.0
-"""Where age and views end."""
-FARTHEST = 1e4
-"""Where lengths and detours end, in mean edges: an arc that means "never" is no number for a feature."""
+_SEVERAL, _PLACES = BEGIN["several"], BEGIN["places"]
+_EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 CANCELLED = 1e-3
 """Share of an intermediate cost below which a sum of changes has lost digits and is added up anew."""
-
-
-@njit(cache=True, error_model="numpy")
-def views(current, best, scale, stagnation, size, progress, budget, timed, out):  # type: ignore[no-untyped-def]
-    """What the policy sees of the whole, (VIEWS,); ``budget`` are steps for each request."""
-    out[0] = min((current - best) / (4.0 * scale), MOST)
-    out[1] = min(stagnation / (2.0 * size), MOST)
-    out[2] = progress
-    out[3] = (math.log2(budget) - 7.0) / 4.0
-    out[4] = 1.0 if timed else 0.0
-
-
-@njit(cache=True, error_model="numpy")
-def temperature_of(theta, seen, scale):  # type: ignore[no-untyped-def]
-    """The temperature, in the units of the costs."""
-    heat = HOT + theta[_RANGE] + (COLD - HOT + theta[_RANGE + 1]) * seen[2]
-    for h in range(HEAT):
-        z = theta[_HEAT_BIAS + h]
-        for view in range(VIEWS):
-            z += theta[_HEAT_VIEWS + h * VIEWS + view] * seen[view]
-        heat += theta[_HEAT_OUT + h] * (z / (1.0 + abs(z)))
-    return scale * math.exp(min(max(heat, -12.0), 6.0))
-
-
-@njit(cache=True, error_model="numpy")
-def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped-def]
-    """Logits (n,) of taking each request out, from ``features`` (FEATURES, n); a vector loop a unit."""
-    f0, f1, f2, f3 = features[0], features[1], features[2], features[3]
-    f4, f5, f6, f7 = features[4], features[5], features[6], features[7]
-    w = np.empty(FEATURES, np.float32)
-    for f in range(FEATURES):
-        w[f] = theta[_LINEAR + f]
-    for r in range(n):
-        scores[r] = (
-            (w[0] * f0[r] + w[1] * f1[r])
-            + (w[2] * f2[r] + w[3] * f3[r])
-            + (w[4] * f4[r] + w[5] * f5[r])
-            + (w[6] * f6[r] + w[7] * f7[r])
-        )
-    zero = np.float32(0.0)
-    for h in range(HIDDEN):
-        shift = theta[_REMOVAL_BIAS + h]
-        for view in range(VIEWS):
-            shift += theta[_REMOVAL_VIEWS + h * VIEWS + view] * seen[view]
-        bias, out = np.float32(shift), np.float32(theta[_REMOVAL_OUT + h])
-        for f in range(FEATURES):
-            w[f] = theta[_FEATURES + h * FEATURES + f]
-        w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
-        for r in range(n):
-            z = (
-                bias
-                + ((w0 * f0[r] + w1 * f1[r]) + (w2 * f2[r] + w3 * f3[r]))
-                + ((w4 * f4[r] + w5 * f5[r]) + (w6 * f6[r] + w7 * f7[r]))
-            )
-            scores[r] += out * max(z, zero)
-
-
-@njit(cache=True, error_model="numpy")
-def pass_over(scores, times, last, n):  # type: ignore[no-untyped-def]
-    """Push what was taken out in the ``last`` step far below all other scores, in its own order."""
-    high, low = scores[0], scores[0]
-    for r in range(1, n):
-        high, low = max(high, scores[r]), min(low, scores[r])
-    far = np.float32(50.0) + (high - low)
-    for r in range(n):
-        if times[r] == last:
-            scores[r] -= far
-
-
-@njit(cache=True, error_model="numpy")
-def draw_request(scores, n, weights, uniform):  # type: ignore[no-untyped-def]
-    """A request from the softmax of (n,) scores; ``weights`` (n,) is scratch."""
-    high = scores[0]
-    for r in range(1, n):
-        high = max(high, scores[r])
-    exponentials(scores, n, high, weights)
-    everything = np.float32(0.0)
-    for r in range(n):
-        everything += weights[r]
-    target = uniform * everything
-    chosen = 0
-    for r in range(n):
-        chosen = r
-        target -= weights[r]
-        if target < 0.0:
-            break
-    return chosen + 1
-
-
-@njit(cache=True, error_model="numpy")
-def count_chances(theta, seen, chances):  # type: ignore[no-untyped-def]
-    """Running probabilities (classes of LARGEST,) of how many requests go out."""
-    total = 0.0
-    for level in range(_LEVELS):
-        logit = theta[_COUNT_BIAS + level] + (ONE if level == 0 else -1.0 * level)
-        for view in range(VIEWS):
-            logit += theta[_COUNT_VIEWS + level * VIEWS + view] * seen[view]
-        total += math.exp(min(max(logit, -40.0), 40.0))
-        chances[level] = total
-    for level in range(_LEVELS):
-        chances[level] /= total
-
-
-@njit(cache=True, error_model="numpy")
-def way_chances(theta, chances):  # type: ignore[no-untyped-def]
-    """Running probabilities (WAYS,) of how related requests are chosen."""
-    total = 0.0
-    for way in range(WAYS):
-        total += math.exp(min(max(theta[_WAYS + way], -40.0), 40.0))
-        chances[way] = total
-    for way in range(WAYS):
-        chances[way] /= total
-
-
-@njit(cache=True, error_model="numpy")
-def block_chance(theta, seen):  # type: ignore[no-untyped-def]
-    """Probability that a step moves a block (LIFO)."""
-    logit = RARE + theta[_BLOCKS]
-    for view in range(VIEWS):
-        logit += theta[_BLOCKS + 1 + view] * seen[view]
-    return 1.0 / (1.0 + math.exp(min(max(-logit, -40.0), 40.0)))
 
 
 @njit(cache=True, error_model="numpy")
@@ -296,7 +123,7 @@ def run_native(  # type: ignore[no-untyped-def]
     scratch = new_scratch(size)
     features = np.zeros((FEATURES, n), np.float32)
     scores, chances = np.empty(n, np.float32), np.empty(n, np.float32)
-    seen, counts, ways = np.empty(VIEWS), np.empty(_LEVELS), np.empty(WAYS)
+    seen, counts, ways = np.empty(VIEWS), np.empty(LEVELS), np.empty(WAYS)
     way_chances(theta, ways)
     for position in range(size):
         tour_arcs[position] = leave[now[position], now[(position + 1) % size]]
@@ -321,7 +148,7 @@ def run_native(  # type: ignore[no-untyped-def]
             progress += toil
             request = 1 + next_below(state, n)
             gap, change = cheapest_elsewhere(leave, now, place[request], place[request + n])
-            eager = temperature * math.exp(min(max(theta[_BLOCKS + 1 + VIEWS], -10.0), 10.0))
+            eager = temperature * factor(theta[_EAGER_BLOCKS])
             if gap >= 0 and change < -eager * math.log(1.0 - next_uniform(state)):
                 shift_block(now, place, place[request], place[request + n], gap, rest)
                 changed = True
@@ -342,12 +169,7 @@ def run_native(  # type: ignore[no-untyped-def]
             for r in range(n):
                 scores[r] += bias[r]
             count_chances(theta, seen, counts)
-            u = next_uniform(state)
-            level = 0
-            while level < _LEVELS - 1 and u >= counts[level]:
-                level += 1
-            least = 1 if level == 0 else 1 + _LARGEST[level - 1]
-            count = min(n, least + next_below(state, _LARGEST[level] - least + 1))
+            count = draw_count(counts, n, state)
             if count == 1 and n > 1:
                 pass_over(scores, times, clock - 1, n)
             request = draw_request(scores, n, chances, next_uniform(state))
@@ -387,7 +209,7 @@ def run_native(  # type: ignore[no-untyped-def]
                 sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
             bath = temperature
             if listed > 1:
-                bath *= math.exp(min(max(theta[_SEVERAL], -10.0), 10.0))
+                bath *= factor(theta[_SEVERAL])
             cold = listed > 1 and bath < COLD_BATH * scale
             inverse_t = 1.0 / bath
             together = theta[_PLACES + 3]
@@ -439,7 +261,7 @@ def run_native(  # type: ignore[no-untyped-def]
             if listed == 1:
                 changed = True
             else:
-                eager = temperature * math.exp(min(max(theta[_SEVERAL + 1], -10.0), 10.0))
+                eager = temperature * factor(theta[_SEVERAL + 1])
                 changed = cost < current - eager * math.log(1.0 - next_uniform(state))
             if changed:
                 current = cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from n2s.kernels.native_chain import VIEWS
+from n2s.kernels.native_decisions import VIEWS
 from n2s.model.attention import VanillaAttention
 from n2s.model.config import PolicyConfig, Prior
 from n2s.model.layers import MLP, instance_norm, uniform

@@ -1,8 +1,8 @@
 """The native policy's terms as the prior of the two decoders: what the network learns is the rest.
 
-The formulas are those of ``kernels.native_chain`` for a step that takes out one request (docs/native.md),
-as tensors with gradients. Weights begin as a native policy's (:func:`adopt`) or, fresh, as a heat bath
-that cools down.
+The formulas are those of ``kernels.native_decisions`` for a step that takes out one request
+(docs/native.md), as tensors with gradients. Weights begin as a native policy's (:func:`adopt`) or, fresh,
+as a heat bath that cools down.
 """
 
 from __future__ import annotations
@@ -16,16 +16,7 @@ from torch import nn
 
 from n2s import kernels
 from n2s.errors import InputError
-from n2s.kernels.native_chain import (
-    COLD,
-    FARTHEST,
-    FEATURES,
-    HEAT,
-    HIDDEN,
-    HOT,
-    MOST,
-    VIEWS,
-)
+from n2s.kernels.native_decisions import COLD, FARTHEST, FEATURES, HEAT, HIDDEN, HOT, MOST, VIEWS
 from n2s.model.observation import Observation, Progress
 from n2s.problem.instance import IntArray
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from n2s.kernels.native_chain import FEATURES, HEAT, HIDDEN, LARGEST, LAYOUT, VIEWS
+from n2s.kernels.native_decisions import FEATURES, HEAT, HIDDEN, LARGEST, LAYOUT, VIEWS
 from n2s.problem.distance import FloatArray
 
 NEVER = 60.0

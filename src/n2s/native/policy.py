@@ -13,7 +13,7 @@ import numpy as np
 
 from n2s.errors import InputError, located, quoted
 from n2s.formats.registry import store
-from n2s.kernels.native_chain import LAYOUT, PARAMETERS
+from n2s.kernels.native_decisions import LAYOUT, PARAMETERS
 from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 
@@ -30,7 +30,7 @@ class NativePolicy:
 
     variant: Variant
     theta: FloatArray
-    """(PARAMETERS,) all of them, in the order of ``kernels.native_chain.LAYOUT``."""
+    """(PARAMETERS,) all of them, in the order of ``kernels.native_decisions.LAYOUT``."""
     record: dict[str, Any] = field(default_factory=dict)
     """Of the training: preset, generations, minutes, figures."""
 

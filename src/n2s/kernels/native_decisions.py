@@ -1,0 +1,217 @@
+"""What a native policy decides, from what it sees: how warm, which request, how many, which way.
+
+``theta`` holds all parameters, one block behind the other (``LAYOUT``); zeros are a sound annealing. The
+tour itself is the chain's (``native_chain``, ``linked_native``).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from n2s.kernels.legs import BORROWING
+from n2s.kernels.native_draw import exponentials
+from n2s.kernels.random import next_below, next_uniform
+
+VIEWS = 5
+"""What is seen of the whole: excess, stagnation, progress, budget, and whether that counts time."""
+FEATURES = 8
+"""What is seen of a request: the two detours, age, freshness, trace, length, span, depth."""
+HIDDEN = 8
+HEAT = 4
+"""Hidden units of the temperature."""
+LARGEST = (1, 2, 4, 8, 16, 32)
+"""Classes of how many requests go out: one, two, up to four, ..."""
+WAYS = 3
+"""Of choosing related requests: strings, a stretch, similar ones."""
+
+LAYOUT = {
+    "removal/linear": FEATURES,
+    "removal/features": HIDDEN * FEATURES,
+    "removal/views": HIDDEN * VIEWS,
+    "removal/bias": HIDDEN,
+    "removal/out": HIDDEN,
+    "heat/range": 2,
+    "heat/views": HEAT * VIEWS,
+    "heat/bias": HEAT,
+    "heat/out": HEAT,
+    "count/bias": len(LARGEST),
+    "count/views": len(LARGEST) * VIEWS,
+    "ways": WAYS,
+    "several": 2,
+    "places": 4,
+    "blocks": 1 + VIEWS + 1,
+    "bridge": 3,
+}
+"""Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
+PARAMETERS = sum(LAYOUT.values())
+BEGIN = dict(zip(LAYOUT, np.cumsum([0, *LAYOUT.values()]).tolist(), strict=False))
+"""Where a block begins."""
+_LINEAR, _FEATURES, _REMOVAL_VIEWS = (
+    BEGIN["removal/linear"],
+    BEGIN["removal/features"],
+    BEGIN["removal/views"],
+)
+_REMOVAL_BIAS, _REMOVAL_OUT = BEGIN["removal/bias"], BEGIN["removal/out"]
+_RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
+    BEGIN["heat/range"],
+    BEGIN["heat/views"],
+    BEGIN["heat/bias"],
+    BEGIN["heat/out"],
+)
+_COUNT_BIAS, _COUNT_VIEWS = BEGIN["count/bias"], BEGIN["count/views"]
+_WAYS, _BLOCKS = BEGIN["ways"], BEGIN["blocks"]
+LEVELS = len(LARGEST)
+_LARGEST = np.array(LARGEST)
+
+HOT, COLD = math.log(0.4), math.log(0.05)
+"""Logarithms of the temperature at the beginning and the end, in mean edges, where theta is 0."""
+ONE = 2.0
+"""Logit of taking out a single request, and -1, -2, ... of the larger classes, where theta is 0."""
+RARE = -3.0
+"""Logit of a block move where theta is 0."""
+OLDEST = 4.0
+MOST = 3.0
+"""Where age and views end."""
+FARTHEST = 1e4
+"""Where lengths and detours end, in mean edges: an arc that means "never" is no number for a feature."""
+
+
+@njit(cache=True, error_model="numpy")
+def views(current, best, scale, stagnation, size, progress, budget, timed, out):  # type: ignore[no-untyped-def]
+    """What the policy sees of the whole, (VIEWS,); ``budget`` are steps for each request."""
+    out[0] = min((current - best) / (4.0 * scale), MOST)
+    out[1] = min(stagnation / (2.0 * size), MOST)
+    out[2] = progress
+    out[3] = (math.log2(budget) - 7.0) / 4.0
+    out[4] = 1.0 if timed else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def temperature_of(theta, seen, scale):  # type: ignore[no-untyped-def]
+    """The temperature, in the units of the costs."""
+    heat = HOT + theta[_RANGE] + (COLD - HOT + theta[_RANGE + 1]) * seen[2]
+    for h in range(HEAT):
+        z = theta[_HEAT_BIAS + h]
+        for view in range(VIEWS):
+            z += theta[_HEAT_VIEWS + h * VIEWS + view] * seen[view]
+        heat += theta[_HEAT_OUT + h] * (z / (1.0 + abs(z)))
+    return scale * math.exp(min(max(heat, -12.0), 6.0))
+
+
+@njit(**BORROWING)
+def factor(parameter):  # type: ignore[no-untyped-def]
+    """By how much a temperature is to be multiplied."""
+    return math.exp(min(max(parameter, -10.0), 10.0))
+
+
+@njit(cache=True, error_model="numpy")
+def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped-def]
+    """Logits (n,) of taking each request out, from ``features`` (FEATURES, n); a vector loop a unit."""
+    f0, f1, f2, f3 = features[0], features[1], features[2], features[3]
+    f4, f5, f6, f7 = features[4], features[5], features[6], features[7]
+    w = np.empty(FEATURES, np.float32)
+    for f in range(FEATURES):
+        w[f] = theta[_LINEAR + f]
+    for r in range(n):
+        scores[r] = (
+            (w[0] * f0[r] + w[1] * f1[r])
+            + (w[2] * f2[r] + w[3] * f3[r])
+            + (w[4] * f4[r] + w[5] * f5[r])
+            + (w[6] * f6[r] + w[7] * f7[r])
+        )
+    zero = np.float32(0.0)
+    for h in range(HIDDEN):
+        shift = theta[_REMOVAL_BIAS + h]
+        for view in range(VIEWS):
+            shift += theta[_REMOVAL_VIEWS + h * VIEWS + view] * seen[view]
+        bias, out = np.float32(shift), np.float32(theta[_REMOVAL_OUT + h])
+        for f in range(FEATURES):
+            w[f] = theta[_FEATURES + h * FEATURES + f]
+        w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
+        for r in range(n):
+            z = (
+                bias
+                + ((w0 * f0[r] + w1 * f1[r]) + (w2 * f2[r] + w3 * f3[r]))
+                + ((w4 * f4[r] + w5 * f5[r]) + (w6 * f6[r] + w7 * f7[r]))
+            )
+            scores[r] += out * max(z, zero)
+
+
+@njit(cache=True, error_model="numpy")
+def pass_over(scores, times, last, n):  # type: ignore[no-untyped-def]
+    """Push what was taken out in the ``last`` step far below all other scores, in its own order."""
+    high, low = scores[0], scores[0]
+    for r in range(1, n):
+        high, low = max(high, scores[r]), min(low, scores[r])
+    far = np.float32(50.0) + (high - low)
+    for r in range(n):
+        if times[r] == last:
+            scores[r] -= far
+
+
+@njit(cache=True, error_model="numpy")
+def draw_request(scores, n, weights, uniform):  # type: ignore[no-untyped-def]
+    """A request from the softmax of (n,) scores; ``weights`` (n,) is scratch."""
+    high = scores[0]
+    for r in range(1, n):
+        high = max(high, scores[r])
+    exponentials(scores, n, high, weights)
+    everything = np.float32(0.0)
+    for r in range(n):
+        everything += weights[r]
+    target = uniform * everything
+    chosen = 0
+    for r in range(n):
+        chosen = r
+        target -= weights[r]
+        if target < 0.0:
+            break
+    return chosen + 1
+
+
+@njit(cache=True, error_model="numpy")
+def count_chances(theta, seen, chances):  # type: ignore[no-untyped-def]
+    """Running probabilities (classes of LARGEST,) of how many requests go out."""
+    total = 0.0
+    for level in range(LEVELS):
+        logit = theta[_COUNT_BIAS + level] + (ONE if level == 0 else -1.0 * level)
+        for view in range(VIEWS):
+            logit += theta[_COUNT_VIEWS + level * VIEWS + view] * seen[view]
+        total += math.exp(min(max(logit, -40.0), 40.0))
+        chances[level] = total
+    for level in range(LEVELS):
+        chances[level] /= total
+
+
+@njit(**BORROWING)
+def draw_count(chances, n, state):  # type: ignore[no-untyped-def]
+    """How many of ``n`` requests go out, by the running probabilities of the classes."""
+    u = next_uniform(state)
+    level = 0
+    while level < LEVELS - 1 and u >= chances[level]:
+        level += 1
+    least = 1 if level == 0 else 1 + _LARGEST[level - 1]
+    return min(n, least + next_below(state, _LARGEST[level] - least + 1))
+
+
+@njit(cache=True, error_model="numpy")
+def way_chances(theta, chances):  # type: ignore[no-untyped-def]
+    """Running probabilities (WAYS,) of how related requests are chosen."""
+    total = 0.0
+    for way in range(WAYS):
+        total += math.exp(min(max(theta[_WAYS + way], -40.0), 40.0))
+        chances[way] = total
+    for way in range(WAYS):
+        chances[way] /= total
+
+
+@njit(cache=True, error_model="numpy")
+def block_chance(theta, seen):  # type: ignore[no-untyped-def]
+    """Probability that a step moves a block (LIFO)."""
+    logit = RARE + theta[_BLOCKS]
+    for view in range(VIEWS):
+        logit += theta[_BLOCKS + 1 + view] * seen[view]
+    return 1.0 / (1.0 + math.exp(min(max(-logit, -40.0), 40.0)))
