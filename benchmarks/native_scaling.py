@@ -23,18 +23,19 @@ import n2s
 from n2s.local import Landscape, Outset, ShortTours
 from n2s.local.evolve import CHUNK
 from n2s.local.landscape import LongTours
-from n2s.native import LinkedNativeChain, NativeChain, find
+from n2s.native import LinkedNativeChain, NativeChain, NativePolicy, find
 from n2s.problem import Instance, Variant, generate
 
 PARTS = 5
 """Calls a chain; the same work is timed again, and the least time counts."""
 
 
-def step_times(land: Landscape, kind: type[NativeChain | LinkedNativeChain], repeat: int) -> float:
+def step_times(
+    land: Landscape, kind: type[NativeChain | LinkedNativeChain], policy: NativePolicy, repeat: int
+) -> float:
     """Microseconds of the processor a step: of chains that do the same, the fastest."""
     start = land.start(np.random.default_rng(1))
     outset = Outset(start, 1, land.edge(start), False, 1000.0 * land.n, True)
-    policy = find(None, land.variant)
     kind(land, outset, policy).advance(2, 0.0, 0.1)
     least = math.inf
     for _ in range(repeat):
@@ -55,14 +56,15 @@ def exponent(times: dict[int, float]) -> float | None:
     return round(float(slope), 3)
 
 
-def growth(variant: Variant, sizes: list[int], dense: int, seed: int, repeat: int) -> dict:
+def growth(policy: NativePolicy, sizes: list[int], dense: int, seed: int, repeat: int) -> dict:
     """Microseconds a step by nodes, and the growth exponents."""
+    variant = policy.variant
     linked, short = {}, {}
     for nodes in sizes:
         instance = generate(nodes // 2, 1, seed + nodes, variant)[0]
-        linked[nodes] = round(step_times(LongTours(instance), LinkedNativeChain, repeat), 2)
+        linked[nodes] = round(step_times(LongTours(instance), LinkedNativeChain, policy, repeat), 2)
         if nodes <= dense:
-            short[nodes] = round(step_times(ShortTours(instance), NativeChain, repeat), 2)
+            short[nodes] = round(step_times(ShortTours(instance), NativeChain, policy, repeat), 2)
         print(f"{variant} {nodes}: {linked[nodes]} {short.get(nodes)}", file=sys.stderr)
     return {
         "linked_microseconds_per_step": linked,
@@ -108,6 +110,7 @@ def main() -> None:
     parser.add_argument(
         "--nodes", type=int, nargs="*", default=[101, 201, 501, 1001, 2001, 5001, 10001]
     )
+    parser.add_argument("--policy", help="whose steps are timed (default: the shipped one)")
     parser.add_argument("--dense", type=int, default=2001, help="most nodes that look at every gap")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--quality", type=int, nargs="*", default=[1001, 5001])
@@ -119,7 +122,8 @@ def main() -> None:
     for variant in arguments.variant or list(Variant):
         result[variant.value] = {
             "growth": growth(
-                variant, arguments.nodes, arguments.dense, arguments.seed, arguments.repeat
+                *(find(arguments.policy, variant), arguments.nodes, arguments.dense),
+                *(arguments.seed, arguments.repeat),
             ),
             "quality": {
                 str(nodes): quality(

@@ -20,6 +20,9 @@ from n2s.search.result import HistoryPoint, Solution, verified
 from n2s.search.stop import AnyOf, Seconds, Standing, Steps
 from n2s.search.tick import Tick
 
+LEARNED_FROM = 150
+"""Nodes from which on the native policy is the better one for PDTSP; for LIFO it always is."""
+
 
 def search_natively(
     instance: Instance,
@@ -115,5 +118,5 @@ def chosen(options: Options, instance: Instance) -> Method:
     """The method that ``auto`` stands for, by the measurements in docs/solver.md."""
     if options.method is not Method.AUTO:
         return options.method
-    learned = instance.variant is Variant.LIFO and instance.size < LONG
-    return Method.NATIVE if learned else Method.ANNEAL
+    least = LEARNED_FROM if instance.variant is Variant.PDTSP else 0
+    return Method.NATIVE if least <= instance.size < LONG else Method.ANNEAL
