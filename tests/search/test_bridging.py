@@ -67,7 +67,7 @@ def test_a_search_is_judged_and_found_again(
 def test_network_weights_and_how_often_it_is_asked_decide(
     files: dict[str, Path], variant: Variant, tmp_path: Path
 ) -> None:
-    instance = generate(30, seed=5, variant=variant)[0]
+    instance = generate(60, seed=5, variant=variant)[0]
 
     def route(**other: object) -> list[object]:
         wish = {"method": "native+n2s", "every": 100, **files, **other}
