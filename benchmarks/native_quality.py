@@ -87,8 +87,8 @@ def main() -> None:
                     runs[name].append(solve(instance, method, index, **budget))
             if index % 10 == 9:
                 print(f"{time.monotonic() - began:7.1f} s  {nodes}: {index + 1}", file=sys.stderr)
-        # Where nobody had the most seconds, though others had, a long annealed search says what is known.
-        lacking = arguments.long if len(set(arguments.seconds)) > 1 else arguments.count
+        # Where nobody had more seconds than the least, a long annealed search says what is known.
+        lacking = arguments.long if len(set(arguments.seconds)) > 1 else 0
         best = np.array(
             [
                 min(

@@ -54,7 +54,10 @@ def solve(
         Path | None, typer.Option(help="A route to start from; the result is never worse.")
     ] = None,
     start: Annotated[
-        str | None, typer.Option(help="Of a policy without --initial: random (default) or greedy.")
+        str | None,
+        typer.Option(
+            help="Without --initial: random (default of n2s, n2s-a) or greedy (of native)."
+        ),
     ] = None,
     clip: Annotated[float | None, typer.Option(help="C of the decoders.")] = None,
     threads: Annotated[

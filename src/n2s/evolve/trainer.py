@@ -17,7 +17,7 @@ from n2s.evolve.config import EvolveConfig, config_of
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
 from n2s.formats.registry import store
-from n2s.kernels.native_decisions import LAYOUT, PARAMETERS
+from n2s.kernels.native_decisions import LAYOUT
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
 from n2s.native.parts import Part, only, switched_off
@@ -46,10 +46,7 @@ def fresh(seed: int) -> FloatArray:
         generator.normal(0.0, 0.5, length) if name in FIRST_LAYERS else np.zeros(length)
         for name, length in LAYOUT.items()
     ]
-    theta: FloatArray = np.concatenate(parts)
-    if len(theta) != PARAMETERS:
-        raise TypeError("the layout does not add up")
-    return theta
+    return np.concatenate(parts)
 
 
 def network_of(config: EvolveConfig) -> tuple[str, BridgeOf | None]:

@@ -6,7 +6,16 @@ from enum import StrEnum
 
 import numpy as np
 
-from n2s.kernels.native_decisions import FEATURES, HEAT, HIDDEN, LARGEST, LAYOUT, VIEWS
+from n2s.kernels.native_decisions import (
+    BEGIN,
+    FEATURES,
+    HEAT,
+    HIDDEN,
+    LARGEST,
+    LAYOUT,
+    PARAMETERS,
+    VIEWS,
+)
 from n2s.problem.distance import FloatArray
 
 NEVER = 60.0
@@ -56,8 +65,7 @@ _BLOCKS = {
 
 
 def _where(name: str, index: int | slice | np.ndarray = slice(None)) -> np.ndarray:
-    begins = dict(zip(LAYOUT, np.cumsum([0, *LAYOUT.values()]), strict=False))
-    return np.atleast_1d(begins[name] + np.arange(LAYOUT[name])[index])
+    return np.atleast_1d(BEGIN[name] + np.arange(LAYOUT[name])[index])
 
 
 def indices(part: Part) -> np.ndarray:
@@ -78,7 +86,7 @@ def indices(part: Part) -> np.ndarray:
 
 def only(parts: tuple[Part, ...]) -> np.ndarray:
     """A mask of the parameters that belong to some parts."""
-    free = np.zeros(sum(LAYOUT.values()), bool)
+    free = np.zeros(PARAMETERS, bool)
     for part in parts:
         free[indices(part)] = True
     return free

@@ -21,7 +21,7 @@ from n2s.search.stop import AnyOf, Seconds, Standing, Steps
 from n2s.search.tick import Tick
 
 LEARNED_FROM = 150
-"""Nodes from which on the native policy is the better one for PDTSP; for LIFO it always is."""
+"""Nodes from which on PDTSP is left to the native policy; LIFO is at any size below LONG."""
 
 
 def search_natively(

@@ -20,7 +20,7 @@ class Method(StrEnum):
     """How to search."""
 
     AUTO = "auto"
-    """What is best for size, variant and budget by measurement (docs/solver.md)."""
+    """What is best for size and variant by measurement (docs/solver.md)."""
     ANNEAL = "anneal"
     """The native search alone: ruin and recreate under annealing."""
     NATIVE = "native"

@@ -75,7 +75,8 @@ def solve(
     initial
         A feasible route to start from, by the user's ids; the result is never worse.
     start
-        Of a policy without ``initial``: ``random`` tours as in the paper, or ``greedy`` insertion.
+        Of a policy without ``initial``: ``random`` tours as in the paper, or ``greedy`` insertion; a
+        network begins with the former unless told otherwise, a native policy with the latter.
     clip
         C of the decoders; default: the policy's own at its training sizes, 10 elsewhere.
     threads
