@@ -134,7 +134,7 @@ def test_changes_add_up_to_the_cost_of_the_tour(n: int, variant: Variant) -> Non
         np.zeros(1, np.int64),
     )
     best.succ[:] = links.succ
-    mind = module.Mind(np.empty(module.VIEWS), np.empty(len(module.LARGEST)), np.empty(module.WAYS))
+    mind = module.Mind(np.empty(module.VIEWS), np.empty(module.LEVELS), np.empty(module.WAYS))
     module.way_chances(chain.theta, mind.ways)
     parts = (
         *(
