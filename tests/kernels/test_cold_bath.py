@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 from kernels.test_chain import World, world
-from kernels.test_native_draw import TOP, assert_frequencies, measured
+from kernels.test_native_draw import TOP, assert_frequencies, assert_shares, measured
 from n2s.kernels.cold_bath import (
     FAINTEST,
     draw_cold_allowed,
@@ -61,10 +61,7 @@ class Place:
 
 def assert_exact(place: Place, temperature: float, changes: Changes, bonus: float = 0.0) -> None:
     expected = oracles.heat_bath_of(changes, temperature)
-    shares = measured(lambda u, v: place.draw(temperature, u, v, bonus))
-    assert set(shares) <= set(expected)
-    for pair, chance in expected.items():
-        assert shares.get(pair, 0.0) == pytest.approx(chance, abs=1e-7), pair
+    assert_shares(lambda u, v: place.draw(temperature, u, v, bonus), expected, 1e-7)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -94,13 +94,22 @@ def measured(draw: Callable[[float, float], tuple[int, int]]) -> dict[tuple[int,
     return shares
 
 
+def assert_shares(
+    draw: Callable[[float, float], tuple[int, int]],
+    expected: dict[tuple[int, int], float],
+    within: float,
+) -> None:
+    """Every pair is drawn with its probability, and no other is."""
+    shares = measured(draw)
+    assert set(shares) <= set(expected)
+    for pair, chance in expected.items():
+        assert shares.get(pair, 0.0) == pytest.approx(chance, abs=within), pair
+
+
 def assert_exact(
     bath: Bath, draw: Callable[[float, float], tuple[int, int]], within: float
 ) -> None:
-    shares, chances = measured(draw), bath.chances
-    assert set(shares) <= set(chances)
-    for pair, chance in chances.items():
-        assert shares.get(pair, 0.0) == pytest.approx(chance, abs=within), pair
+    assert_shares(draw, bath.chances, within)
 
 
 def place(n: int, variant: Variant, symmetric: bool, temperature: float) -> tuple[Bath, dict]:
@@ -152,10 +161,7 @@ def test_every_place_has_its_probability(
     bath, changes = place(n, variant, symmetric, temperature)
     expected = oracles.heat_bath_of(changes, temperature)
     rounding = 2 * SINGLE * float(np.abs(bath.logits).max())
-    shares = measured(bath.draw)
-    assert set(shares) <= set(expected)
-    for pair, chance in expected.items():
-        assert shares.get(pair, 0.0) == pytest.approx(chance, abs=1e-5 + rounding), pair
+    assert_shares(bath.draw, expected, 1e-5 + rounding)
 
 
 @pytest.mark.parametrize("temperature", [1e-5, 1e-8])

@@ -6,8 +6,8 @@ of the cheapest delivery gap behind them. Of what is listed each pair is weighed
 so nothing leaves the range of numbers, however cold it is. What is left out has less than exp(-FAINTEST)
 of the weight of the cheapest pair.
 
-The warmer it is, the more is listed: above COLD mean edges, and where stops lie so close together that the
-lists have too many pairs all the same, the vector loops of ``native_draw`` are faster.
+The warmer it is, the more is listed: above COLD_BATH mean edges, and where stops lie so close together that
+the lists have too many pairs all the same, the vector loops of ``native_draw`` are faster.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba import njit
 
 from n2s.kernels.legs import BORROWING
 
-COLD = 0.1
+COLD_BATH = 0.1
 """In mean edges: up to where this draw is the faster one."""
 FAINTEST = 20.0
 """What is left out has less than exp(-20) of the weight of the cheapest pair, a thousand pairs 2e-6."""

@@ -31,9 +31,10 @@ from n2s.kernels.linked_sight import (
     settle,
 )
 from n2s.kernels.native_decisions import (
-    BEGIN,
-    LAYOUT,
+    EAGER_BLOCKS,
     LEVELS,
+    PLACES,
+    SEVERAL,
     VIEWS,
     WAYS,
     block_chance,
@@ -48,8 +49,6 @@ from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.ruin import mark, ruin_similar
 from n2s.kernels.rules import LIFO
 
-_SEVERAL, _PLACES = BEGIN["several"], BEGIN["places"]
-_EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 DRIFT = 1e-9
 """Mean edges by which a tour must be better to count as improved: sums of changes are not exact."""
 
@@ -85,7 +84,7 @@ def list_related(legs, links, near, alike, ways, request, count, picked, state):
 
 
 @njit(**BORROWING)
-def offer_block(variant, legs, near, links, best, temperature, costs, state):  # type: ignore[no-untyped-def]
+def offer_block(legs, near, links, best, temperature, costs, state):  # type: ignore[no-untyped-def]
     """Move the block of a random request to its cheapest other place, or not; whether it was moved."""
     n = len(links.succ) // 2
     request = 1 + next_below(state, n)
@@ -130,8 +129,8 @@ def reinsert(  # type: ignore[no-untyped-def]
         pickup, delivery = np.uint32(out[index]), np.uint32(out[index] + n)
         cost += take_request(variant, links, legs, pickup, delivery, log, index)
     alone = listed == 1
-    taste = Taste(theta[_PLACES], theta[_PLACES + 1], theta[_PLACES + 2], theta[_PLACES + 3])
-    inverse_t = 1.0 / (temperature if alone else temperature * factor(theta[_SEVERAL]))
+    taste = Taste(theta[PLACES], theta[PLACES + 1], theta[PLACES + 2], theta[PLACES + 3])
+    inverse_t = 1.0 / (temperature if alone else temperature * factor(theta[SEVERAL]))
     for index in range(listed):
         pickup, delivery = np.uint32(out[index]), np.uint32(out[index] + n)
         u, v = next_uniform(state), next_uniform(state)
@@ -153,7 +152,7 @@ def reinsert(  # type: ignore[no-untyped-def]
         )
         cost += put_request(variant, links, legs, pickup, delivery, j, k, log, index)
     if not alone:
-        eager = temperature * factor(theta[_SEVERAL + 1])
+        eager = temperature * factor(theta[SEVERAL + 1])
         if not cost < costs[0] - eager * math.log(1.0 - next_uniform(state)):
             undo(variant, links, out, listed, n, log, deals)
             return False
@@ -210,8 +209,8 @@ def iterate_native(  # type: ignore[no-untyped-def]
         counters[1] += 1
         if variant == LIFO and next_uniform(state) < block_chance(theta, seen):
             progress += toil
-            eager = temperature * factor(theta[_EAGER_BLOCKS])
-            changed = offer_block(variant, legs, near, links, best, eager, costs, state)
+            eager = temperature * factor(theta[EAGER_BLOCKS])
+            changed = offer_block(legs, near, links, best, eager, costs, state)
         else:
             count_chances(theta, seen, mind.counts)
             count = draw_count(mind.counts, n, state)

@@ -1,4 +1,4 @@
-r"""The native policy: N2S's decisions by a few hundred parameters over local features, without a network.
+"""The native policy: N2S's decisions by a few hundred parameters over local features, without a network.
 
 One step takes a request out, drawn from a softmax of a small MLP over features that are kept up to date,
 perhaps with related ones, and puts each back by the heat bath (``native_draw``, ``cold_bath``) at a
@@ -16,15 +16,15 @@ from numba import njit
 
 from n2s.kernels.blocks import cheapest_elsewhere, shift_block
 from n2s.kernels.chain import ORDERS, sort_requests
-from n2s.kernels.cold_bath import COLD as COLD_BATH
-from n2s.kernels.cold_bath import draw_cold_allowed, draw_cold_anywhere, new_scratch
+from n2s.kernels.cold_bath import COLD_BATH, draw_cold_allowed, draw_cold_anywhere, new_scratch
 from n2s.kernels.native_decisions import (
-    BEGIN,
+    EAGER_BLOCKS,
     FARTHEST,
     FEATURES,
-    LAYOUT,
     LEVELS,
     OLDEST,
+    PLACES,
+    SEVERAL,
     VIEWS,
     WAYS,
     block_chance,
@@ -42,10 +42,8 @@ from n2s.kernels.native_draw import draw_allowed, draw_anywhere, draw_exactly, i
 from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.recreate import open_gaps
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
-from n2s.kernels.rules import gap_labels
+from n2s.kernels.rules import LIFO, gap_labels
 
-_SEVERAL, _PLACES = BEGIN["several"], BEGIN["places"]
-_EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 CANCELLED = 1e-3
 """Share of an intermediate cost below which a sum of changes has lost digits and is added up anew."""
 
@@ -144,11 +142,11 @@ def run_native(  # type: ignore[no-untyped-def]
         clock += 1
         stagnation += 1
         changed = False
-        if variant == 1 and next_uniform(state) < block_chance(theta, seen):
+        if variant == LIFO and next_uniform(state) < block_chance(theta, seen):
             progress += toil
             request = 1 + next_below(state, n)
             gap, change = cheapest_elsewhere(leave, now, place[request], place[request + n])
-            eager = temperature * factor(theta[_EAGER_BLOCKS])
+            eager = temperature * factor(theta[EAGER_BLOCKS])
             if gap >= 0 and change < -eager * math.log(1.0 - next_uniform(state)):
                 shift_block(now, place, place[request], place[request + n], gap, rest)
                 changed = True
@@ -205,14 +203,13 @@ def run_native(  # type: ignore[no-untyped-def]
                     old_k = left - 1
             arcs[left - 1] = leave[rest[left - 1], 0]
             cost += arcs[left - 1]
-            if listed > 1:
-                sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
             bath = temperature
             if listed > 1:
-                bath *= factor(theta[_SEVERAL])
+                sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
+                bath *= factor(theta[SEVERAL])
             cold = listed > 1 and bath < COLD_BATH * scale
             inverse_t = 1.0 / bath
-            together = theta[_PLACES + 3]
+            together = theta[PLACES + 3]
             highest = cost
             for index in range(listed):
                 pickup = out[index]
@@ -236,10 +233,10 @@ def run_native(  # type: ignore[no-untyped-def]
                         reach, leave, rest, arcs, left, pickup, pickup + n, inverse_t, logits
                     )
                     if listed == 1:
-                        logits[0, old_j] += theta[_PLACES]
-                        logits[1, old_k] += theta[_PLACES + 1]
+                        logits[0, old_j] += theta[PLACES]
+                        logits[1, old_k] += theta[PLACES + 1]
                         if old_j == old_k:
-                            logits[2, old_j] += theta[_PLACES + 2]
+                            logits[2, old_j] += theta[PLACES + 2]
                     for gap in range(left):
                         logits[2, gap] += np.float32(together)
                     if variant == 0:
@@ -261,7 +258,7 @@ def run_native(  # type: ignore[no-untyped-def]
             if listed == 1:
                 changed = True
             else:
-                eager = temperature * factor(theta[_SEVERAL + 1])
+                eager = temperature * factor(theta[SEVERAL + 1])
                 changed = cost < current - eager * math.log(1.0 - next_uniform(state))
             if changed:
                 current = cost

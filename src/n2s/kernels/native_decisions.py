@@ -63,6 +63,9 @@ _RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
 )
 _COUNT_BIAS, _COUNT_VIEWS = BEGIN["count/bias"], BEGIN["count/views"]
 _WAYS, _BLOCKS = BEGIN["ways"], BEGIN["blocks"]
+SEVERAL, PLACES = BEGIN["several"], BEGIN["places"]
+EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
+"""Where the chains find what they multiply temperatures by, and the bonuses of places."""
 LEVELS = len(LARGEST)
 _LARGEST = np.array(LARGEST)
 
