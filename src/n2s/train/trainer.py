@@ -1,4 +1,4 @@
-"""The training loop: a batch of instances, an episode, a rollout, kappa updates; kept and continued."""
+"""The training loop: rollouts and kappa updates, metrics and validations; kept and continued."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 import torch
 
 from n2s.errors import InputError, N2SError, located
 from n2s.model import Checkpoint, FastPolicy, can_be_fast
 from n2s.model import save as save_policy
-from n2s.problem.distance import FloatArray
 from n2s.search.interrupt import Interrupt
 from n2s.search.loop import Decider
 from n2s.search.options import usable_cores
@@ -25,11 +23,11 @@ from n2s.train import snapshot as snapshots
 from n2s.train.beginning import Beginning
 from n2s.train.config import TrainConfig, config_of
 from n2s.train.distributed import World
+from n2s.train.episode import Episodes
 from n2s.train.learner import ActorCritic, Learner, Losses, TrainingError
 from n2s.train.metrics import Means, MetricsLog
 from n2s.train.rollout import Rollout
 from n2s.train.snapshot import Position, Snapshot
-from n2s.train.starts import draw_points, search_state, start_tours
 from n2s.train.teacher import Teacher
 from n2s.train.teacher import find as find_teacher
 from n2s.train.validation import Validator
@@ -74,14 +72,9 @@ class Trainer:
             self._teacher = find_teacher(config.lessons, config.data.variant)
         elif snapshot.teacher:  # the one that the run began with, whatever its file is now
             self._teacher = Teacher(**snapshot.teacher, lessons=config.lessons)
-        seed = config.data.seed
-        self._data = np.random.default_rng([seed, self.world.rank])
-        self._schedule = np.random.default_rng([seed, 2**32])  # the same in every process
+        self._episodes = Episodes(config, self.world.rank, self.world.device)
         self._means = Means()
         self._validator = Validator(config)
-        self._points: FloatArray | None = None
-        self._state: SearchState | None = None
-        self._rollout: Rollout | None = None
         self._saved_at = time.monotonic()
         self._begun = snapshot is not None
         if snapshot is not None:
@@ -164,13 +157,8 @@ class Trainer:
         """One rollout and its kappa updates, and what is due at the end of batch and epoch."""
         began = time.monotonic()
         position, ppo = self.position, self.config.ppo
-        decider = self._decider()
-        if self._state is None:
-            self._new_batch(decider)
-        state, rollout = self._state, self._rollout
-        if state is None or rollout is None:
-            raise TypeError("a batch has begun without its state")
-        rollout.collect(state, decider, self._data, self._teacher if self._taught else None)
+        teacher = self._teacher if self._taught else None
+        rollout = self._episodes.go_on(self._decider(), position.epoch, teacher)
         losses = self.learner.study(rollout) if self._taught else self.learner.update(rollout)
         (kl,) = self.world.mean([losses[-1].kl])  # all processes go on, or none
         if kl > ppo.most_kl:
@@ -179,10 +167,11 @@ class Trainer:
         position.transitions += rollout.rewards.numel() * self.world.size
         seconds = time.monotonic() - began
         position.seconds += seconds
-        self._means.add(self._numbers(state, rollout, losses, seconds))
+        self._means.add(self._numbers(self._episodes.state, rollout, losses, seconds))
         if position.update % self.config.run.log_every == 0:
             self._log(log, tell)
-        if state.step >= ppo.steps:
+        if self._episodes.over:
+            self._episodes.end()
             self._end_batch(log, tell)
 
     def _decider(self) -> Decider:
@@ -190,35 +179,7 @@ class Trainer:
         policy = self.learner.networks.policy
         return FastPolicy(policy) if can_be_fast(policy) else policy
 
-    def _new_batch(self, decider: Decider) -> None:
-        config, position = self.config, self.position
-        index = int(self._schedule.choice(config.data.active(position.epoch)))
-        self._points = draw_points(config.data, index, self._data)
-        tours, budget = start_tours(
-            config.data.variant,
-            self._points,
-            config.starts,
-            config.starts.improvement(position.epoch),
-            config.ppo.steps,
-            decider,
-            self._data,
-            self.world.device,
-        )
-        self._state = search_state(config.data.variant, self._points, tours, budget)
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """A rollout of the right size; the same one as long as that does not change."""
-        if self._points is None:
-            return
-        batch, size, _ = self._points.shape
-        n_step = self.config.ppo.n_step
-        fits = self._rollout is not None and self._rollout.fits(batch, size, n_step)
-        if not fits:
-            self._rollout = Rollout(batch, size, n_step, self.world.device)
-
     def _end_batch(self, log: MetricsLog | None, tell: Tell) -> None:
-        self._state = self._points = None
         self.position.batch += 1
         if self.position.batch < self.config.ppo.batches:
             return
@@ -319,14 +280,7 @@ class Trainer:
         """State and policy of the run; all processes take part, one writes."""
         self._check()
         self._saved_at = time.monotonic()
-        generators = {
-            "data": self._data.bit_generator.state,
-            "schedule": self._schedule.bit_generator.state,
-        }
-        search: dict[str, np.ndarray] = {}
-        if self._state is not None and self._points is not None:
-            search = {"points": self._points, **self._state.memory()}
-        told = self.world.gather((generators, search))
+        told = self.world.gather(self._episodes.memory())
         if not self.world.writer:
             return
         networks = self.learner.networks
@@ -369,7 +323,8 @@ class Trainer:
 
     def _check(self) -> None:
         """Refuse to keep weights that give no numbers any more: no run could go on with them."""
-        last = None if self._rollout is None else self._rollout.last
+        rollout = self._episodes.last
+        last = None if rollout is None else rollout.last
         if last is None:
             return
         self._decider().act(last, torch.full((last.batch, 2), 0.5, dtype=torch.float64))
@@ -406,18 +361,9 @@ class Trainer:
                 f"the weights do not fit the configuration ({error})", str(self.folder)
             ) from None
         self.learner.set_epoch(self.position.epoch)
-        mine = snapshot.processes[self.world.rank]
-        self._data.bit_generator.state = mine["data"]
-        self._schedule.bit_generator.state = mine["schedule"]
+        rank = self.world.rank
+        self._episodes.recall(snapshot.processes[rank], snapshot.searches[rank])
         self._means = Means(**snapshot.means)
         self._validator.best_known = {
             int(size): costs for size, costs in snapshot.best_known.items()
         }
-        search = dict(snapshot.searches[self.world.rank])
-        if search:
-            self._points = search.pop("points")
-            self._state = search_state(
-                self.config.data.variant, self._points, search["tours"].copy()
-            )
-            self._state.recall(search)
-            self._make_room()
