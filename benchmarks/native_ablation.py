@@ -6,7 +6,8 @@ fixed instances, by steps from random tours and by work from greedy ones (reques
 time is spent on); ``percent`` is the mean cost relative to the policy with all parts. Lines already in
 ``--out`` are not made again.
 
-Run: ``python benchmarks/native_ablation.py --variant lifo --out FILE [--minutes 4] [--only whole several]``
+Run: ``python benchmarks/native_ablation.py --variant lifo --out FILE [--minutes 4] [--only whole
+several] [--seed 2]``
 """
 
 from __future__ import annotations
@@ -53,9 +54,10 @@ def judge(policy: NativePolicy, count: int) -> dict[str, list[float]]:
     return found
 
 
-def ablate(variant: str, without: str, minutes: float, count: int) -> dict[str, object]:
+def ablate(variant: str, without: str, minutes: float, count: int, seed: int) -> dict[str, object]:
     """Evolve without a part, and judge."""
     changes = ["run.threads=1", "validation.every=100000", "validation.count=1"]
+    changes.append(f"tasks.seed={seed}")
     changes += ["validation.reference=1", "tasks.sizes=[21, 51, 51, 101]"]
     if without == GRADIENT:
         changes.append(f'strategy.kind="{Kind.GRADIENT}"')
@@ -74,6 +76,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1, help="of the evolutions")
     # Without a network there is no bridge that could be left out.
     choices = [WHOLE, GRADIENT, *(part for part in Part if part is not Part.BRIDGE)]
     parser.add_argument("--only", nargs="+", choices=choices, default=choices)
@@ -83,7 +86,8 @@ def main() -> None:
         "variant": str(arguments.variant),
         "minutes": arguments.minutes,
         "count": arguments.count,
-        "tasks": asdict(read_preset(f"presets/native-{arguments.variant}.toml").tasks),
+        "tasks": asdict(read_preset(f"presets/native-{arguments.variant}.toml").tasks)
+        | {"seed": arguments.seed},
     }
     asked = json.loads(json.dumps(asked))  # as a line gives it back
     done: dict[str, dict[str, list[float]]] = {}
@@ -99,7 +103,7 @@ def main() -> None:
         runs = {
             name: pool.submit(
                 *(ablate, arguments.variant.value, str(name)),
-                *(arguments.minutes, arguments.count),
+                *(arguments.minutes, arguments.count, arguments.seed),
             )
             for name in arguments.only
             if name not in done
