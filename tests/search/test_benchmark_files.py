@@ -1,4 +1,4 @@
-"""N2S with operators that need no training on public benchmark instances, where they are at hand."""
+"""N2S with the shipped networks on public benchmark instances, where they are at hand."""
 
 from __future__ import annotations
 
