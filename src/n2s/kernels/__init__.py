@@ -20,6 +20,7 @@ from n2s.kernels.feasible import (  # noqa: E402
 )
 from n2s.kernels.reinsertion import best_reinsertion, heat_bath_reinsertion  # noqa: E402
 from n2s.kernels.start import greedy_tours  # noqa: E402
+from n2s.kernels.term_draw import draw_by_terms  # noqa: E402
 from n2s.kernels.tours import (  # noqa: E402
     apply_moves,
     insert_requests,
@@ -35,6 +36,7 @@ __all__ = [
     "best_reinsertion",
     "count_feasible",
     "detours",
+    "draw_by_terms",
     "feasible_mask",
     "feasible_pairs",
     "greedy_tours",

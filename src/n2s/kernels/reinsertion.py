@@ -98,7 +98,7 @@ def _draw(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight, total)
 
 
 @njit(cache=True)
-def _log_add(x, y):  # type: ignore[no-untyped-def]
+def log_add(x, y):  # type: ignore[no-untyped-def]
     """log(exp(x) + exp(y)) for any x and y, -inf included."""
     high, low = max(x, y), min(x, y)
     return high if low == -np.inf else high + math.log1p(math.exp(low - high))
@@ -115,10 +115,10 @@ def draw_gaps_log(pickup_label, delivery_label, a, b, c, inverse_t, u, v, weight
         p, d = pickup_label[j], delivery_label[j]
         w = -a[j] * inverse_t + total[p]
         if p == d:
-            w = _log_add(w, -c[j] * inverse_t)
+            w = log_add(w, -c[j] * inverse_t)
         weight[3, j] = w
         highest = max(highest, w)
-        total[d] = _log_add(total[d], -b[j] * inverse_t)
+        total[d] = log_add(total[d], -b[j] * inverse_t)
 
     everything = 0.0
     for j in range(gaps):

@@ -30,6 +30,7 @@ from n2s.model.config import Attention, Operator
 from n2s.model.encoder import SynthEncoder
 from n2s.model.observation import Observation
 from n2s.model.policy import Decision, Policy, finite
+from n2s.model.prior_policy import PriorPolicy, prior_alone
 from n2s.model.reinsertion import LearnedReinsertion
 from n2s.model.removal import LearnedRemoval
 from n2s.problem.distance import FloatArray
@@ -191,3 +192,11 @@ def can_be_fast(policy: Policy) -> bool:
         and config.reinsertion is Operator.LEARNED
         and all(p.device.type == "cpu" and p.dtype == torch.float32 for p in policy.parameters())
     )
+
+
+def quickest(policy: Policy) -> Policy | FastPolicy | PriorPolicy:
+    """The same probabilities in the form that draws fastest, frozen where that is a copy."""
+    alone = prior_alone(policy)
+    if alone is not None:
+        return alone
+    return FastPolicy(policy) if can_be_fast(policy) else policy

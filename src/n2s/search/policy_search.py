@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from n2s import kernels
-from n2s.model import FastPolicy, can_be_fast
+from n2s.model import quickest
 from n2s.problem import Instance, random_tours
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
@@ -90,7 +90,7 @@ def _decider(named: NamedPolicy, options: Options, size: int) -> Decider:
     if clip is None and named.sizes and size not in named.sizes:
         clip = GENERAL_CLIP
     policy = named.policy if clip is None else named.policy.with_clip(clip)
-    return FastPolicy(policy) if can_be_fast(policy) else policy
+    return quickest(policy)
 
 
 def _start(

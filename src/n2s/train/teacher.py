@@ -12,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from n2s import kernels
 from n2s.errors import InputError
-from n2s.model import Decision, Observation, plain
+from n2s.model import Decision, Observation
 from n2s.model.prior import ReinsertionPrior, RemovalPrior, enter
+from n2s.model.prior_policy import PriorPolicy
 from n2s.native import find as find_native
 from n2s.problem import Variant
 from n2s.train.config import Lessons
@@ -37,14 +36,14 @@ class Teacher:
         self._blocks = blocks
         self._lessons = lessons
         with torch.random.fork_rng(devices=[]):  # fresh weights are drawn, and written over
-            self._removal, self._reinsertion = RemovalPrior(), ReinsertionPrior()
-        enter(self._removal, self._reinsertion, blocks)
+            removal, reinsertion = RemovalPrior(), ReinsertionPrior()
+        enter(removal, reinsertion, blocks)
+        self._policy = PriorPolicy(removal, reinsertion)
 
     def memory(self) -> dict[str, Any]:
         """What a resumed run makes it from again, beside its lessons."""
         return {"label": self.label, "blocks": self._blocks}
 
-    @torch.no_grad()
     def act(self, observation: Observation, uniforms: torch.Tensor) -> Decision:
         """Draw a move for every tour from ``uniforms`` (B, 2) of the caller's generator."""
         progress = observation.whole_progress()
@@ -53,31 +52,7 @@ class Teacher:
             used=torch.full_like(progress.used, self._lessons.at),
             total=torch.full_like(progress.total, self._lessons.steps),
         )
-        observation = replace(observation, progress=progress)
-        logits = self._removal_logits(observation)
-        requests = plain.draw(logits.softmax(-1), uniforms[:, 0])
-        log_removal = logits.log_softmax(-1).gather(1, requests[:, None])[:, 0]
-        j, k, log_reinsertion = self._reinsert(observation, requests.numpy() + 1, uniforms[:, 1])
-        return Decision(
-            requests.numpy() + 1, j.numpy(), k.numpy(), (log_removal + log_reinsertion).float()
-        )
-
-    def _removal_logits(self, observation: Observation) -> torch.Tensor:
-        """(B, n), -inf for the last one removed, which a native policy passes over."""
-        logits: torch.Tensor = self._removal(observation)
-        if observation.n > 1:
-            last = torch.from_numpy(observation.recent)[:, :1]
-            logits = logits.masked_fill(torch.arange(1, observation.n + 1) == last, -torch.inf)
-        return logits
-
-    def _reinsert(
-        self, observation: Observation, requests: np.ndarray, uniforms: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        rests = kernels.remove_requests(observation.tours, requests)
-        changes = kernels.insertion_changes(observation.exact_costs(), rests, requests)
-        terms = self._reinsertion(observation, requests, torch.from_numpy(np.stack(changes, 1)))
-        logits = plain.feasible(plain.prior_logits(terms), observation.variant, rests)
-        return plain.draw_pair(logits, uniforms)
+        return self._policy.act(replace(observation, progress=progress), uniforms)
 
 
 def find(lessons: Lessons, variant: Variant) -> Teacher | None:

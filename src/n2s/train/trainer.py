@@ -13,7 +13,7 @@ import numba
 import torch
 
 from n2s.errors import InputError, N2SError, located
-from n2s.model import Checkpoint, FastPolicy, can_be_fast
+from n2s.model import Checkpoint, quickest
 from n2s.model import save as save_policy
 from n2s.search.interrupt import Interrupt
 from n2s.search.loop import Decider
@@ -176,8 +176,7 @@ class Trainer:
 
     def _decider(self) -> Decider:
         """The policy as it is now, in its fastest form."""
-        policy = self.learner.networks.policy
-        return FastPolicy(policy) if can_be_fast(policy) else policy
+        return quickest(self.learner.networks.policy)
 
     def _end_batch(self, log: MetricsLog | None, tell: Tell) -> None:
         self.position.batch += 1
