@@ -384,6 +384,7 @@ NATIVE_BLOCKS = {
     "several": (2,),
     "places": (4,),
     "blocks": (7,),
+    "return": (6,),
     "bridge": (3,),
 }
 
@@ -427,9 +428,15 @@ def native_counts(theta: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def native_block_chance(theta: np.ndarray, seen: np.ndarray) -> float:
-    """Of a block move, LIFO only."""
+    """Of a move of a block or a stretch."""
     b = native_blocks(theta)["blocks"]
     return 1 / (1 + math.exp(min(max(3 - b[0] - b[1:6] @ seen, -40.0), 40.0)))
+
+
+def native_return_chance(theta: np.ndarray, seen: np.ndarray) -> float:
+    """Of beginning a step with the best tour."""
+    b = native_blocks(theta)["return"]
+    return 1 / (1 + math.exp(min(max(6 - b[0] - b[1:6] @ seen, -40.0), 40.0)))
 
 
 def native_features(

@@ -1,13 +1,14 @@
-"""Moving whole blocks of LIFO tours."""
+"""Moving whole blocks of LIFO tours, and stretches of others."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from n2s.kernels.blocks import cheapest_elsewhere, move_block, shift_block
+from n2s.kernels.blocks import cheapest_elsewhere, move_block, room_of, shift_block
 from n2s.problem import Instance, Variant, evaluate, random_tours
 from oracles import cost as tour_cost
+from oracles import is_feasible
 
 
 def block_of(tour: list[int], request: int) -> tuple[int, int]:
@@ -30,7 +31,7 @@ def test_the_cheapest_other_gap_is_that_of_brute_force(n: int, symmetric: bool) 
             for gap in range(len(rest))
         ]
         others = [other for other in candidates if other != tour.tolist()]
-        gap, change = cheapest_elsewhere(costs, tour, first, last)
+        gap, change = cheapest_elsewhere(costs, tour, first, last, 0, 2 * n)
         if not others:
             assert gap == -1
             continue
@@ -41,6 +42,41 @@ def test_the_cheapest_other_gap_is_that_of_brute_force(n: int, symmetric: bool) 
         assert tour_cost(costs, tour) == pytest.approx(before + change)
         assert tour.tolist() in others
         assert place.tolist() == np.argsort(tour).tolist()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_the_room_of_a_stretch_is_what_precedence_leaves(n: int) -> None:
+    """Every gap of every stretch: inside of the room the tour stays feasible, outside it does not."""
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        tour = random_tours(n, Variant.PDTSP, 1, rng)[0]
+        place = np.argsort(tour)
+        costs = rng.random((2 * n + 1, 2 * n + 1))
+        for first in range(1, 2 * n + 1):
+            for last in range(first, 2 * n + 1):
+                lowest, highest = room_of(tour, place, n, first, last)
+                feasible = {}
+                for gap in [*range(first - 1), *range(last + 1, 2 * n + 1)]:
+                    moved = tour.copy()
+                    shift_block(moved, place.copy(), first, last, gap, np.empty_like(tour))
+                    ok = is_feasible(moved.tolist(), n, Variant.PDTSP)
+                    assert ok == (lowest <= gap <= highest)
+                    if ok:
+                        feasible[gap] = tour_cost(costs, moved) - tour_cost(costs, tour)
+                gap, change = cheapest_elsewhere(costs, tour, first, last, lowest, highest)
+                if feasible:
+                    assert change == pytest.approx(min(feasible.values()))
+                    assert change == pytest.approx(feasible[gap])
+                else:
+                    assert gap == -1
+
+
+def test_a_lifo_block_may_go_everywhere() -> None:
+    rng = np.random.default_rng(1)
+    tour = random_tours(6, Variant.LIFO, 1, rng)[0]
+    for request in range(1, 7):
+        first, last = block_of(tour.tolist(), request)
+        assert room_of(tour, np.argsort(tour), 6, first, last) == (0, 12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])

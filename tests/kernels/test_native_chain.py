@@ -25,12 +25,13 @@ NEVER, ALWAYS = -80.0, 80.0
 
 
 def single(theta: np.ndarray, count: int = 0) -> np.ndarray:
-    """The same, but only one class of counts, and no block moves."""
+    """The same, but only one class of counts, no block moves and no returns."""
     theta = theta.copy()
     blocks = oracles.native_blocks(theta)
     blocks["count/views"][:], blocks["count/bias"][:] = 0.0, NEVER
     blocks["count/bias"][count] = ALWAYS
-    blocks["blocks"][:6] = [NEVER, 0, 0, 0, 0, 0]
+    for name in ("blocks", "return"):
+        blocks[name][:6] = [NEVER, 0, 0, 0, 0, 0]
     return theta
 
 
@@ -148,7 +149,7 @@ def test_tours_stay_feasible_and_costs_true(
 
 
 def test_block_moves_alone(variant: Variant) -> None:
-    """LIFO moves blocks and takes nothing out; the other variant has none."""
+    """Of blocks, or of stretches where precedence alone counts; nothing is taken out."""
     theta = np.zeros(PARAMETERS)
     oracles.native_blocks(theta)["blocks"][0] = ALWAYS
     chain = begin(8, variant, theta)
@@ -159,8 +160,53 @@ def test_block_moves_alone(variant: Variant) -> None:
         assert chain.costs[0] == pytest.approx(
             oracles.cost(chain.here.costs, chain.tour.tolist()), abs=1e-9
         )
-    assert (chain.times == -80).all() == (variant is Variant.LIFO)
+    assert (chain.times == -80).all()
     assert chain.costs[1] < before
+
+
+def test_a_stretch_keeps_its_order(variant: Variant) -> None:
+    """What moved is one stretch: around it, and in it, all stops follow each other as before."""
+    theta = np.zeros(PARAMETERS)
+    oracles.native_blocks(theta)["blocks"][0] = ALWAYS
+    chain = begin(8, variant, theta)
+    moved = 0
+    for _ in range(100):
+        before = chain.tour.tolist()
+        chain.run(1, 0.5)
+        after = chain.tour.tolist()
+        ways = {
+            tuple(rest[:gap] + before[a:b] + rest[gap:])
+            for a, b in itertools.combinations(range(1, 18), 2)
+            for rest in [before[:a] + before[b:]]
+            for gap in range(1, len(rest) + 1)
+        }
+        assert tuple(after) in ways
+        moved += after != before
+    assert moved > 10
+
+
+def test_a_step_may_begin_with_the_best_tour(variant: Variant) -> None:
+    """Where it always does, every tour is one request away from the best so far; where never, not all."""
+
+    def near(theta: np.ndarray) -> list[bool]:
+        chain = begin(8, variant, theta)
+        chain.run(200, 0.9)
+        found = []
+        for _ in range(200):
+            best = chain.best_tour.tolist()
+            chain.run(1, 0.0)
+            (request,) = chain.last_out
+            assert chain.costs[0] == pytest.approx(
+                oracles.cost(chain.here.costs, chain.tour.tolist()), abs=1e-9
+            )
+            mine = oracles.without(chain.tour.tolist(), request)
+            found.append(mine == oracles.without(best, request))
+        return found
+
+    theta = single(np.zeros(PARAMETERS))
+    assert not all(near(theta))
+    oracles.native_blocks(theta)["return"][0] = ALWAYS
+    assert all(near(theta))
 
 
 def test_small_instances_are_solved(variant: Variant) -> None:
@@ -244,11 +290,9 @@ def test_counters_times_and_traces(variant: Variant) -> None:
         stagnation = 0 if chain.costs[1] < best else stagnation + 1
         assert chain.counters.tolist() == [step, stagnation]
         out = chain.last_out
-        if out:
+        if out:  # else a block or stretch was moved or not, nothing was taken out
             traces *= 0.9
             traces[np.array(out) - 1] += 0.5
-        else:
-            assert variant is Variant.LIFO  # a block was moved or not, nothing was taken out
         assert chain.traces == pytest.approx(traces, abs=1e-5)
     assert len(set(chain.times.tolist())) > 1
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import oracles
+from kernels.test_native_draw import assert_frequencies
 from n2s.kernels.native_decisions import (
     LAYOUT,
     PARAMETERS,
@@ -15,12 +17,15 @@ from n2s.kernels.native_decisions import (
     count_chances,
     draw_count,
     draw_request,
+    draw_stretch,
     factor,
     removal_scores,
+    return_chance,
     temperature_of,
     views,
     way_chances,
 )
+from n2s.problem import Variant
 
 
 def random_theta(seed: int, sigma: float = 1.0) -> np.ndarray:
@@ -38,7 +43,7 @@ def test_the_layout() -> None:
     shapes = oracles.NATIVE_BLOCKS
     assert list(LAYOUT) == list(shapes)
     assert list(LAYOUT.values()) == [math.prod(shape) for shape in shapes.values()]
-    assert PARAMETERS == 213
+    assert PARAMETERS == 219
 
 
 @pytest.mark.parametrize(
@@ -75,6 +80,9 @@ def test_decisions_are_those_of_the_slow_twins(seed: int, sigma: float) -> None:
     assert block_chance(theta, seen) == pytest.approx(
         oracles.native_block_chance(theta, seen), rel=1e-12
     )
+    assert return_chance(theta, seen) == pytest.approx(
+        oracles.native_return_chance(theta, seen), rel=1e-12
+    )
     features = np.random.default_rng(seed).uniform(0, 4, (8, 7)).astype(np.float32)
     scores = np.empty(7, np.float32)
     removal_scores(theta, seen, features, 7, scores)
@@ -83,7 +91,7 @@ def test_decisions_are_those_of_the_slow_twins(seed: int, sigma: float) -> None:
 
 
 def test_decisions_of_zeros() -> None:
-    """From 0.4 to 0.05 mean edges; one request with e^2 against e^-1 to e^-5; a block with e^-3."""
+    """From 0.4 to 0.05 edges; one request with e^2 against e^-1 to e^-5; blocks e^-3, returns e^-6."""
     theta = random_theta(0, 0.0)
     temperatures = [temperature_of(theta, np.array([1.0, 2, p, 1]), 3.0) for p in (0, 0.5, 1)]
     assert temperatures == pytest.approx([1.2, 3 * math.sqrt(0.4 * 0.05), 0.15])
@@ -95,6 +103,25 @@ def test_decisions_of_zeros() -> None:
     way_chances(theta, ways)
     assert ways == pytest.approx([1 / 3, 2 / 3, 1])
     assert block_chance(theta, np.ones(5)) == pytest.approx(0.0474, abs=1e-4)
+    assert return_chance(theta, np.ones(5)) == pytest.approx(0.00247, abs=1e-5)
+
+
+def test_stretches_are_as_long_as_chance_says() -> None:
+    """P(length = m) = log2((m + 1) / m) / 5 by chi-square, from any stop on alike; the tour ends."""
+    n = 100
+    place, state = np.arange(2 * n + 1), np.array([7], np.uint64)
+    drawn = [draw_stretch(Variant.PDTSP.code, place, 2 * n + 1, state) for _ in range(20_000)]
+    starts = Counter(first for first, _ in drawn)
+    assert_frequencies(starts, dict.fromkeys(range(1, 2 * n + 1), 0.5 / n))
+    inner = Counter(last - first + 1 for first, last in drawn if first <= 2 * n - 31)
+    assert_frequencies(inner, {m: math.log2((m + 1) / m) / 5 for m in range(1, 32)})
+    assert max(last for _, last in drawn) == 2 * n
+
+
+def test_a_lifo_stretch_is_a_block() -> None:
+    place, state = np.array([0, 1, 3, 4, 6, 5, 2]), np.array([7], np.uint64)
+    drawn = Counter(draw_stretch(Variant.LIFO.code, place, 7, state) for _ in range(3000))
+    assert_frequencies(drawn, dict.fromkeys([(1, 6), (3, 5), (4, 2)], 1 / 3))
 
 
 def test_a_request_is_drawn_by_its_share() -> None:

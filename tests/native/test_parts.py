@@ -13,6 +13,7 @@ from n2s.kernels.native_decisions import (
     block_chance,
     count_chances,
     removal_scores,
+    return_chance,
     temperature_of,
 )
 from n2s.local import Outset, landscape_of
@@ -54,7 +55,7 @@ def test_only_a_parts_own_parameters_change(part: Part) -> None:
 
 def test_the_number_of_parameters_of_each_part() -> None:
     hidden, heat, counts = 8, 4, 6
-    view = hidden + heat + counts + 1
+    view = hidden + heat + counts + 2
     expected = {
         **{part: len(columns) * (1 + hidden) for part, columns in FEATURE_PARTS.items()},
         **dict.fromkeys(VIEW_PARTS, view),
@@ -62,6 +63,7 @@ def test_the_number_of_parameters_of_each_part() -> None:
         Part.SEVERAL: counts + counts * VIEWS + 3 + 2,
         Part.PLACES: 4,
         Part.BLOCKS: LAYOUT["blocks"],
+        Part.RETURN: LAYOUT["return"],
         Part.BRIDGE: 3,
     }
     assert {part: len(indices(part)) for part in Part} == expected
@@ -69,7 +71,7 @@ def test_the_number_of_parameters_of_each_part() -> None:
 
 def test_only_some_parts() -> None:
     assert only(()).sum() == 0
-    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [210, 211, 212]
+    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [216, 217, 218]
     both = np.flatnonzero(only((Part.HEAT, Part.PLACES)))
     expected = np.concatenate([indices(Part.HEAT), indices(Part.PLACES)])
     assert both.tolist() == sorted(expected.tolist())
@@ -97,7 +99,7 @@ def test_a_view_that_is_off_is_not_seen(part: Part, view: int) -> None:
     def everything(seen: np.ndarray) -> list[float]:
         chances = np.empty(LAYOUT["count/bias"])
         count_chances(off, seen, chances)
-        rest = [temperature_of(off, seen, 1.0), block_chance(off, seen)]
+        rest = [temperature_of(off, seen, 1.0), block_chance(off, seen), return_chance(off, seen)]
         return [*scores(off, features, seen), *chances, *rest]
 
     before = everything(seen)

@@ -53,6 +53,7 @@ def test_blocks_are_slices_in_the_order_of_the_layout() -> None:
     assert policy.blocks["removal/linear"] == [0, 1, 2, 3, 4, 5, 6, 7]
     assert policy.blocks["heat/range"] == [128, 129]
     assert policy.blocks["blocks"] == [203, 204, 205, 206, 207, 208, 209]
+    assert policy.blocks["return"] == [210, 211, 212, 213, 214, 215]
     assert [v for block in policy.blocks.values() for v in block] == list(range(PARAMETERS))
 
 

@@ -2,9 +2,9 @@
 
 One step takes a request out, drawn from a softmax of a small MLP over features that are kept up to date,
 perhaps with related ones, and puts each back by the heat bath (``native_draw``, ``cold_bath``) at a
-temperature that a second MLP chooses. What the policy sees of the whole: how far the tour is above the
-best one, for how long nothing improved, how much of the budget is used, how large it is and what it
-counts. docs/native.md has the equations.
+temperature that a second MLP chooses; or it moves a block, or another stretch, as it is. What the policy
+sees of the whole: how far the tour is above the best one, for how long nothing improved, how much of the
+budget is used, how large it is and what it counts. docs/native.md has the equations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
-from n2s.kernels.blocks import cheapest_elsewhere, shift_block
+from n2s.kernels.blocks import cheapest_elsewhere, room_of, shift_block
 from n2s.kernels.chain import ORDERS, sort_requests
 from n2s.kernels.cold_bath import COLD_BATH, draw_cold_allowed, draw_cold_anywhere, new_scratch
 from n2s.kernels.native_decisions import (
@@ -31,9 +31,11 @@ from n2s.kernels.native_decisions import (
     count_chances,
     draw_count,
     draw_request,
+    draw_stretch,
     factor,
     pass_over,
     removal_scores,
+    return_chance,
     temperature_of,
     views,
     way_chances,
@@ -42,7 +44,7 @@ from n2s.kernels.native_draw import draw_allowed, draw_anywhere, draw_exactly, i
 from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.recreate import open_gaps
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
-from n2s.kernels.rules import LIFO, gap_labels
+from n2s.kernels.rules import gap_labels
 
 CANCELLED = 1e-3
 """Share of an intermediate cost below which a sum of changes has lost digits and is added up anew."""
@@ -73,6 +75,14 @@ def look(leave, tour, arcs, n, scale, place, features):  # type: ignore[no-untyp
         before, arc = node, following
     for r in range(n):
         features[6, r] = np.float32(place[r + 1 + n] - place[r + 1]) * per_node
+
+
+@njit(cache=True, error_model="numpy")
+def measure(leave, tour, arcs):  # type: ignore[no-untyped-def]
+    """The arcs of a tour, each by the position that it leaves."""
+    size = len(tour)
+    for position in range(size):
+        arcs[position] = leave[tour[position], tour[(position + 1) % size]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -123,8 +133,7 @@ def run_native(  # type: ignore[no-untyped-def]
     scores, chances = np.empty(n, np.float32), np.empty(n, np.float32)
     seen, counts, ways = np.empty(VIEWS), np.empty(LEVELS), np.empty(WAYS)
     way_chances(theta, ways)
-    for position in range(size):
-        tour_arcs[position] = leave[now[position], now[(position + 1) % size]]
+    measure(leave, now, tour_arcs)
     for r in range(n):
         features[5, r] = min(0.2 * leave[r + 1, r + 1 + n] / scale, FARTHEST)
     look(leave, now, tour_arcs, n, scale, place, features)
@@ -142,19 +151,25 @@ def run_native(  # type: ignore[no-untyped-def]
         clock += 1
         stagnation += 1
         changed = False
-        if variant == LIFO and next_uniform(state) < block_chance(theta, seen):
+        if current > best and next_uniform(state) < return_chance(theta, seen):
+            current = best
+            for position in range(size):
+                now[position] = best_tour[position]
+            measure(leave, now, tour_arcs)
+            look(leave, now, tour_arcs, n, scale, place, features)
+        if next_uniform(state) < block_chance(theta, seen):
             progress += toil
-            request = 1 + next_below(state, n)
-            gap, change = cheapest_elsewhere(leave, now, place[request], place[request + n])
+            first, last = draw_stretch(variant, place, size, state)
+            lowest, highest = room_of(now, place, n, first, last)
+            gap, change = cheapest_elsewhere(leave, now, first, last, lowest, highest)
             eager = temperature * factor(theta[EAGER_BLOCKS])
             if gap >= 0 and change < -eager * math.log(1.0 - next_uniform(state)):
-                shift_block(now, place, place[request], place[request + n], gap, rest)
+                shift_block(now, place, first, last, gap, rest)
                 changed = True
-                for position in range(size):
-                    tour_arcs[position] = leave[now[position], now[(position + 1) % size]]
-                highest = current
+                measure(leave, now, tour_arcs)
+                before = current
                 current += change
-                if current < CANCELLED * highest:
+                if current < CANCELLED * before:
                     current = tour_arcs.sum()
         else:
             for r in range(n):

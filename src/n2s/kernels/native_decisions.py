@@ -14,6 +14,7 @@ from numba import njit
 from n2s.kernels.legs import BORROWING
 from n2s.kernels.native_draw import exponentials
 from n2s.kernels.random import next_below, next_uniform
+from n2s.kernels.rules import LIFO
 
 VIEWS = 5
 """What is seen of the whole: excess, stagnation, progress, budget, and whether that counts time."""
@@ -43,6 +44,7 @@ LAYOUT = {
     "several": 2,
     "places": 4,
     "blocks": 1 + VIEWS + 1,
+    "return": 1 + VIEWS,
     "bridge": 3,
 }
 """Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
@@ -62,7 +64,7 @@ _RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
     BEGIN["heat/out"],
 )
 _COUNT_BIAS, _COUNT_VIEWS = BEGIN["count/bias"], BEGIN["count/views"]
-_WAYS, _BLOCKS = BEGIN["ways"], BEGIN["blocks"]
+_WAYS, _BLOCKS, _RETURN = BEGIN["ways"], BEGIN["blocks"], BEGIN["return"]
 SEVERAL, PLACES = BEGIN["several"], BEGIN["places"]
 EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 """Where the chains find what they multiply temperatures by, and the bonuses of places."""
@@ -75,6 +77,10 @@ ONE = 2.0
 """Logit of taking out a single request, and -1, -2, ... of the larger classes, where theta is 0."""
 RARE = -3.0
 """Logit of a block move where theta is 0."""
+RARER = -6.0
+"""Logit of a return to the best tour where theta is 0."""
+LONGEST = 5.0
+"""Binary logarithm of the longest stretch that moves, where blocks are none."""
 OLDEST = 4.0
 MOST = 3.0
 """Where age and views end."""
@@ -213,8 +219,35 @@ def way_chances(theta, chances):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, error_model="numpy")
 def block_chance(theta, seen):  # type: ignore[no-untyped-def]
-    """Probability that a step moves a block (LIFO)."""
-    logit = RARE + theta[_BLOCKS]
+    """Probability that a step moves a block (LIFO) or a stretch."""
+    return _chance(theta, _BLOCKS, RARE, seen)
+
+
+@njit(cache=True, error_model="numpy")
+def return_chance(theta, seen):  # type: ignore[no-untyped-def]
+    """Probability that a step begins with the best tour, if the current one is longer."""
+    return _chance(theta, _RETURN, RARER, seen)
+
+
+@njit(cache=True, error_model="numpy")
+def _chance(theta, begin, usual, seen):  # type: ignore[no-untyped-def]
+    """A probability whose logit is linear in the views."""
+    logit = usual + theta[begin]
     for view in range(VIEWS):
-        logit += theta[_BLOCKS + 1 + view] * seen[view]
+        logit += theta[begin + 1 + view] * seen[view]
     return 1.0 / (1.0 + math.exp(min(max(-logit, -40.0), 40.0)))
+
+
+@njit(**BORROWING)
+def draw_stretch(variant, place, size, state):  # type: ignore[no-untyped-def]
+    """(first, last) position of what moves: the block of any request, or some stops from anywhere on.
+
+    How many these are is drawn evenly in the logarithm.
+    """
+    n = size // 2
+    if variant == LIFO:
+        request = 1 + next_below(state, n)
+        return place[request], place[request + n]
+    first = 1 + next_below(state, size - 1)
+    length = int(2.0 ** (LONGEST * next_uniform(state)))
+    return first, min(first + length, size) - 1

@@ -42,6 +42,9 @@ class Part(StrEnum):
     PLACES = "places"
     """Bonuses for old places."""
     BLOCKS = "blocks"
+    """Moves of blocks (LIFO) or stretches."""
+    RETURN = "return"
+    """Going back to the best tour."""
     BRIDGE = "bridge"
     """Scores of a network (``native.bridge``)."""
 
@@ -60,6 +63,7 @@ _BLOCKS = {
     Part.SEVERAL: ("count/bias", "count/views", "ways", "several"),
     Part.PLACES: ("places",),
     Part.BLOCKS: ("blocks",),
+    Part.RETURN: ("return",),
     Part.BRIDGE: ("bridge",),
 }
 
@@ -80,7 +84,8 @@ def indices(part: Part) -> np.ndarray:
         view = _VIEWS[part]
         units = {"removal/views": HIDDEN, "heat/views": HEAT, "count/views": len(LARGEST)}
         wheres = [_where(name, np.arange(count) * VIEWS + view) for name, count in units.items()]
-        return np.concatenate([*wheres, _where("blocks", 1 + view)])
+        alike = [_where(name, 1 + view) for name in ("blocks", "return")]
+        return np.concatenate([*wheres, *alike])
     return np.concatenate([_where(name) for name in _BLOCKS[part]])
 
 
@@ -102,6 +107,7 @@ def switched_off(theta: FloatArray, parts: tuple[Part, ...]) -> tuple[FloatArray
         free[where] = False
     if Part.SEVERAL in parts:
         theta[_where("count/bias", 0)] = NEVER
-    if Part.BLOCKS in parts:
-        theta[_where("blocks", 0)] = -NEVER
+    for part in (Part.BLOCKS, Part.RETURN):
+        if part in parts:
+            theta[_where(part, 0)] = -NEVER
     return theta, free

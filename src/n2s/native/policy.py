@@ -18,7 +18,7 @@ from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 
 KIND = "n2s native policy"
-FORMAT = 2
+FORMAT = 3
 BRIDGE = "bridge"
 LARGEST = 1e6
 """Of a parameter, in absolute value."""
