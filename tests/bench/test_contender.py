@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from n2s.bench.contender import Budget, Entry, contender, method_names
+from n2s.bench.contender import Budget, Entry, _policy, contender, method_names
 from n2s.errors import InputError
 from n2s.model import load
 from n2s.native import find
 from n2s.peers import PEERS
 from n2s.problem import Variant, generate
+from n2s.search import library
 from n2s.search.options import Method
 from search.test_bridging import tiny
 
@@ -53,8 +55,17 @@ def test_what_makes_no_sense_is_refused(text: str, message: str) -> None:
         Entry.parse(text, COMMON)
 
 
-def test_a_policy_that_stands_in_is_named() -> None:
-    """As long as no trained checkpoint is shipped, the hand-made operators take its place."""
+@pytest.fixture
+def nothing_shipped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package without networks."""
+    monkeypatch.setattr(library, "shipped", dict)
+    _policy.cache_clear()
+    yield
+    _policy.cache_clear()
+
+
+def test_a_policy_by_hand_that_stands_in_is_named(nothing_shipped: None) -> None:
+    """Where no trained checkpoint is shipped, the hand-made operators take its place."""
     instance = generate(3, seed=1)[0]
     found = contender(Entry("n2s", COMMON), instance)
     assert (found.label, found.stand_in) == ("n2s@epsilon-greedy", True)
@@ -63,6 +74,16 @@ def test_a_policy_that_stands_in_is_named() -> None:
     assert (named.label, named.policy, named.stand_in) == ("n2s@random", "random", False)
     with pytest.raises(InputError, match="no checkpoint 'nobody'"):
         contender(Entry("n2s", COMMON, "nobody"), instance)
+
+
+@pytest.mark.parametrize("variant", list(Variant), ids=str)
+def test_the_shipped_network_is_what_the_method_stands_for(variant: Variant) -> None:
+    """At a size it was trained for; at another one it stands in, as the tables say."""
+    for n, stand_in in ((10, False), (3, True)):
+        found = contender(Entry("n2s-a", COMMON), generate(n, seed=1, variant=variant)[0])
+        assert (found.label, found.stand_in) == ("n2s-a", stand_in)
+        assert found.policy == library.find(f"n2s-{variant}", variant, 21).label
+        assert found.peer.options == {"method": "n2s-a", "checkpoint": f"n2s-{variant}"}
 
 
 def test_others_need_no_policy() -> None:
