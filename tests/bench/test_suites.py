@@ -65,12 +65,10 @@ def test_ablation_has_the_rows_there_are_and_says_what_is_missing() -> None:
         "decoders (Table 6): lifo, 51 nodes",
     ]
     assert {entry.policy for entry in made.groups[1].entries if entry.name == "n2s"} == {
-        "n2s-pdtsp",
-        "paper-pdtsp",
+        "paper-pdtsp"
     }
     policies = {entry.policy for entry in made.groups[0].entries if entry.name == "n2s"}
     assert policies == {
-        "n2s-pdtsp",
         "paper-pdtsp",
         "random",
         "epsilon-greedy",

@@ -72,6 +72,19 @@ def test_tours_are_drawn_as_by_the_matrix_of_all_pairs(batch: int, variant: Vari
         assert mine.tolist() == pytest.approx(theirs.tolist(), rel=1e-9)
 
 
+@pytest.mark.parametrize("variant", [Variant.PDTSP])
+def test_the_ends_of_the_unit_interval_are_the_first_and_the_last_pair(variant: Variant) -> None:
+    rests = np.array([[0, 1, 3]])  # of three stops and another request
+    terms = np.zeros((1, 3, 3))
+    for uniform, pair in ((0.0, (0, 0)), (1 - 2**-53, (2, 2)), (1.0, (2, 2))):
+        j, k, _ = kernels.draw_by_terms(variant.code, rests, terms, np.array([uniform]))
+        assert (j[0], k[0]) == pair
+    terms[0, 2, 2] = -np.inf  # the last pair is impossible, the last one of j = 1 is not
+    terms[0, 0, 2] = -np.inf
+    j, k, _ = kernels.draw_by_terms(variant.code, rests, terms, np.array([1.0]))
+    assert (j[0], k[0]) == (1, 2)
+
+
 @pytest.mark.parametrize("uniform", [0.0, 0.5, 1.0])
 def test_the_coldest_bath_takes_the_cheapest_pair(uniform: float, variant: Variant) -> None:
     """Logits of 1e8 and more: all other weights are 0, whatever the uniform number is."""

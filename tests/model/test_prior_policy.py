@@ -16,14 +16,15 @@ from n2s.problem import Variant
 
 @pytest.mark.parametrize(("batch", "n"), SIZES)
 @pytest.mark.parametrize("mask_last", [True, False])
+@pytest.mark.parametrize("matrix", [True, False])
 def test_decisions_are_those_of_the_silent_network(
-    batch: int, n: int, mask_last: bool, variant: Variant
+    batch: int, n: int, mask_last: bool, matrix: bool, variant: Variant
 ) -> None:
     """Moves and probabilities of the network's own forward pass."""
     policy = with_prior(native_of(variant), mask_last=mask_last)
     alone = quickest(policy)
     assert isinstance(alone, PriorPolicy)
-    observation = observe(batch, n, variant)
+    observation = observe(batch, n, variant, matrix=matrix)
     for seed in range(5):
         draws = uniforms(batch, seed)
         mine, theirs = alone.act(observation, draws), policy.act(observation, draws)
@@ -65,11 +66,15 @@ def test_later_training_does_not_change_it() -> None:
 
 def test_a_prior_that_is_no_number_is_refused() -> None:
     policy = with_prior(native_of(Variant.PDTSP))
-    alone = prior_alone(policy)
-    assert alone is not None
     with torch.no_grad():
         policy.reinsertion.prior.range.fill_(torch.nan)  # type: ignore[union-attr]
-    broken = prior_alone(policy)
-    assert broken is not None
-    with pytest.raises(InputError, match="not finite"):
-        broken.act(observe(2, 3, Variant.PDTSP), uniforms(2))
+    with pytest.raises(InputError, match=r"the weight reinsertion\.prior\.range holds a number"):
+        quickest(policy)
+
+
+def test_a_weight_nobody_reads_that_is_no_number_is_refused_all_the_same() -> None:
+    policy = with_prior(native_of(Variant.PDTSP))
+    with torch.no_grad():
+        policy.encoder.w_x[0, 0] = torch.inf  # type: ignore[union-attr]
+    with pytest.raises(InputError, match=r"the weight encoder\.w_x holds a number"):
+        quickest(policy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,15 @@ def test_the_number_of_parameters_of_each_part() -> None:
         Part.BRIDGE: 3,
     }
     assert {part: len(indices(part)) for part in Part} == expected
+
+
+@pytest.mark.parametrize(
+    ("part", "chance"), [(Part.BLOCKS, block_chance), (Part.RETURN, return_chance)]
+)
+def test_what_is_switched_off_never_happens(part: Part, chance: Callable[..., float]) -> None:
+    off, _ = switched_off(random_theta(), (part,))
+    assert chance(off, np.full(VIEWS, 3.0)) < 1e-15
+    assert chance(np.zeros(len(off)), np.zeros(VIEWS)) > 1e-3
 
 
 def test_only_some_parts() -> None:

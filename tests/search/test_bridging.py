@@ -177,6 +177,10 @@ def test_what_is_missing_is_one_sentence(
     assert refused(checkpoint="epsilon-greedy") == (
         "the policy epsilon-greedy has no network whose scores could be used"
     )
+    for silent in (None, f"n2s-{variant}"):
+        assert refused(checkpoint=silent) == (
+            f"the network of n2s-{variant} says nothing beside its prior: name another (--checkpoint)"
+        )
     assert "there is no checkpoint 'nobody'" in refused(checkpoint="nobody")
     half = tiny(tmp_path, variant, 2, reinsertion="random")
     assert refused(checkpoint=half) == (

@@ -132,6 +132,7 @@ SENTENCES = {
     "ppo.steps=12": "ppo.steps 12 must be a multiple of ppo.n_step 5",
     "ppo.gamma=1.1": "ppo.gamma must be between 0 and 1, not 1.1",
     "ppo.gamma=nan": "ppo.gamma must be between 0 and 1, not nan",
+    "ppo.critic_first=-1": "ppo.critic_first must be at least 0, not -1",
     "ppo.policy_rate=0": "ppo.policy_rate must be between 0 and 1e+30, not 0.0",
     "ppo.policy_rate=inf": "ppo.policy_rate must be between 0 and 1e+30, not inf",
     "ppo.most_kl=-1": "ppo.most_kl must be between 0 and 1e+30, not -1.0",
@@ -195,6 +196,12 @@ def test_lessons_without_somebody_who_can_learn_both() -> None:
     for operator in ("removal", "reinsertion"):
         with pytest.raises(InputError, match="lessons are for policies whose operators are both"):
             tiny_config(lessons=lessons, policy={operator: "epsilon-greedy"})
+
+
+def test_lessons_teach_the_critic_as_well() -> None:
+    lessons = {"teacher": "native-single-pdtsp", "epochs": 1}
+    with pytest.raises(InputError, match=r"^ppo\.critic_first has no meaning with lessons"):
+        tiny_config(lessons=lessons, ppo={"critic_first": 1})
 
 
 def test_a_policy_without_a_learned_operator() -> None:

@@ -38,9 +38,9 @@ def test_an_episode_is_all_its_steps_on_one_batch() -> None:
     assert sizes == {(4, 5), (3, 7)}
 
 
-@pytest.mark.parametrize("rollouts", [0, 1, 3])
+@pytest.mark.parametrize("rollouts", [0, 1, 2, 3])
 def test_what_is_remembered_goes_on_alike(rollouts: int) -> None:
-    """Before the first episode, within it, and within the second one."""
+    """Before the first episode, within it, behind it, and within the second one; by one that had begun."""
 
     def go_on(some: Episodes) -> tuple[np.ndarray, list[float]]:
         rollout = some.go_on(POLICY, 1, None)
@@ -53,6 +53,7 @@ def test_what_is_remembered_goes_on_alike(rollouts: int) -> None:
     one, other = episodes(), episodes(rank=1)
     for _ in range(rollouts):
         go_on(one)
+    go_on(other)
     other.recall(*one.memory())
     for _ in range(3):
         (tours, rewards), (tours_again, rewards_again) = go_on(one), go_on(other)

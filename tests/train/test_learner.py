@@ -351,6 +351,27 @@ def test_rates_decay_once_for_every_epoch_behind_us() -> None:
     assert rates[2] == pytest.approx([8e-5 * 0.985**10, 2e-5 * 0.985**10])
 
 
+def test_the_policy_waits_for_the_critic() -> None:
+    """For as many epochs as the configuration says: not a bit of it changes, then it learns."""
+    networks = networks_of()
+    learner = Learner(networks, PPO(critic_first=2, policy_rate=1e-3, critic_rate=1e-3), 512, CPU)
+    rollout = collected(networks, 3, 3, 4, Variant.PDTSP)
+    for epoch, waits in ((1, True), (2, True), (3, False)):
+        if epoch > 1:
+            learner.set_epoch(epoch)
+        policy, critic = (
+            [parameter.detach().clone() for parameter in module.parameters()]
+            for module in (networks.policy, networks.critic)
+        )
+        learner.update(rollout)
+        for module, before, same in (
+            (networks.policy, policy, waits),
+            (networks.critic, critic, False),
+        ):
+            kept = [torch.equal(a, b) for a, b in zip(module.parameters(), before, strict=True)]
+            assert all(kept) == same
+
+
 def test_a_rollout_that_was_not_collected_cannot_be_learned_from() -> None:
     with pytest.raises(TypeError, match="empty"):
         Learner(networks_of(), PPO(), 512, CPU).update(Rollout(2, 5, 5, CPU))

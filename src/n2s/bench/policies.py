@@ -1,4 +1,7 @@
-"""The policies of the paper's ablations: which of them there are, and which are still to be trained."""
+"""The policies of the paper's ablations: which of them there are, and which are still to be trained.
+
+What sees exact costs is not the paper's and no row of its tables.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ def decoders(variant: Variant, size: int) -> Rows:
 
     def row(removal: Operator, reinsertion: Operator) -> tuple[str, Callable[[PolicyConfig], bool]]:
         def fits(config: PolicyConfig) -> bool:
-            return (config.removal, config.reinsertion) == (removal, reinsertion)
+            paper = not config.costs
+            return paper and (config.removal, config.reinsertion) == (removal, reinsertion)
 
         return f"{removal} removal and {reinsertion} reinsertion", fits
 
@@ -42,7 +46,11 @@ def encoders(variant: Variant, size: int) -> Rows:
     def row(width: int, attention: Attention) -> tuple[str, Callable[[PolicyConfig], bool]]:
         def fits(config: PolicyConfig) -> bool:
             learned = config.removal is config.reinsertion is Operator.LEARNED
-            return learned and (config.attention, config.width) == (attention, width)
+            return (
+                not config.costs
+                and learned
+                and (config.attention, config.width) == (attention, width)
+            )
 
         return f"{attention} attention of width {width}", fits
 

@@ -29,7 +29,7 @@ from n2s.train.metrics import MetricsLog
 
 STATE_FILE = "state.json"
 POLICY_FILE = "policy.json"
-FORMAT = 1
+FORMAT = 2
 NOTHING = -1
 FIRST_LAYERS = ("removal/features", "removal/views", "removal/bias", "heat/views", "heat/bias")
 """Where a fresh policy has random weights, so that the layer behind, all zeros, has something to use."""

@@ -157,6 +157,8 @@ def run_native(  # type: ignore[no-untyped-def]
                 now[position] = best_tour[position]
             measure(leave, now, tour_arcs)
             look(leave, now, tour_arcs, n, scale, place, features)
+            seen[0] = 0.0  # what else is seen of the whole is the same
+            temperature = temperature_of(theta, seen, scale)
         if next_uniform(state) < block_chance(theta, seen):
             progress += toil
             first, last = draw_stretch(variant, place, size, state)

@@ -76,11 +76,11 @@ HOT, COLD = math.log(0.4), math.log(0.05)
 ONE = 2.0
 """Logit of taking out a single request, and -1, -2, ... of the larger classes, where theta is 0."""
 RARE = -3.0
-"""Logit of a block move where theta is 0."""
+"""Logit of a move of a block or a stretch where theta is 0."""
 RARER = -6.0
 """Logit of a return to the best tour where theta is 0."""
 LONGEST = 5.0
-"""Binary logarithm of the longest stretch that moves, where blocks are none."""
+"""Where blocks are none, fewer stops than 2 to this power move."""
 OLDEST = 4.0
 MOST = 3.0
 """Where age and views end."""

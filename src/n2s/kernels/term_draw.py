@@ -37,18 +37,19 @@ def _draw(pickup_label, delivery_label, terms, u, weights, total):  # type: igno
     for j in range(gaps):
         everything += math.exp(weights[j] - highest)
 
-    target = u * everything
+    target, part = u * everything, 0.0
     chosen = -1
     for j in range(gaps):
         weight = math.exp(weights[j] - highest)
         if weight > 0.0:
             chosen = j  # of positive weight even if rounding leaves a rest of the target
+            part = min(target / weight, 1.0)
             if target < weight:
                 break
             target -= weight
 
-    # What is left of the target, in shares of the weight of j, finds k.
-    target *= math.exp(highest - weights[chosen])
+    # The part of the weight of j that the target reaches into finds k.
+    target = part
     p = pickup_label[chosen]
     k, logit = -1, -np.inf
     for gap in range(chosen, gaps):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from n2s.errors import InputError
 from n2s.local import Landscape
+from n2s.model.prior_policy import prior_alone
 from n2s.model.scores import Scorer
 from n2s.native.bridge import Bridge, build
 from n2s.problem import Instance, Variant
@@ -23,6 +24,10 @@ def network(name: str | Path | NamedPolicy | None, variant: Variant, size: int) 
         )
     if not found.policy.learned:
         raise InputError(f"the policy {found.name} has no network whose scores could be used")
+    if prior_alone(found.policy) is not None:
+        raise InputError(
+            f"the network of {found.name} says nothing beside its prior: name another (--checkpoint)"
+        )
     return found
 
 

@@ -78,6 +78,8 @@ class PPO:
     critic_rate: float = 2e-5
     decay: float = 0.985
     """Factor on both rates, per epoch."""
+    critic_first: int = 0
+    """Epochs at the beginning in which the critic alone learns: a good policy is not led by a fresh one."""
     max_norm: float = 0.05
     """Of the gradients, policy and critic each."""
     normalise: bool = False
@@ -93,6 +95,8 @@ class PPO:
                 raise InputError(
                     f"ppo.{name} must be between 0 and {LARGEST:g}, not {getattr(self, name)}"
                 )
+        if self.critic_first < 0:
+            raise InputError(f"ppo.critic_first must be at least 0, not {self.critic_first}")
         if not 0 <= self.gamma <= 1:
             raise InputError(f"ppo.gamma must be between 0 and 1, not {self.gamma}")
         if self.steps % self.n_step:
@@ -219,6 +223,10 @@ class TrainConfig:
             raise InputError("a policy without a learned operator cannot be trained")
         if self.lessons.epochs and (self.policy.removal, self.policy.reinsertion) != BOTH_LEARNED:
             raise InputError("lessons are for policies whose operators are both learned")
+        if self.lessons.epochs and self.ppo.critic_first:
+            raise InputError(
+                "ppo.critic_first has no meaning with lessons, where the critic learns"
+            )
 
     def as_table(self) -> dict[str, Any]:
         """As TOML or JSON would hold it."""

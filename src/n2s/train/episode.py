@@ -100,6 +100,7 @@ class Episodes:
         """Go on where :meth:`memory` was taken."""
         self._data.bit_generator.state = generators["data"]
         self._schedule.bit_generator.state = generators["schedule"]
+        self.end()
         if search:
             search = dict(search)
             self._points = search.pop("points")

@@ -103,11 +103,13 @@ class Learner:
                 {"params": self.groups[1], "lr": ppo.critic_rate},
             ]
         )
+        self.set_epoch(1)
 
     def set_epoch(self, epoch: int) -> None:
-        """Decay the learning rates: once for every epoch behind us."""
+        """Decay the learning rates: once for every epoch behind us; the policy may have to wait."""
         factor = self.ppo.decay ** (epoch - 1)
-        rates = self.ppo.policy_rate, self.ppo.critic_rate
+        waits = epoch <= self.ppo.critic_first
+        rates = 0.0 if waits else self.ppo.policy_rate, self.ppo.critic_rate
         for group, rate in zip(self.optimiser.param_groups, rates, strict=True):
             group["lr"] = rate * factor
 
