@@ -16,6 +16,7 @@ from typing import Any
 from hardware import hardware
 
 from n2s.model import Checkpoint, load
+from n2s.model.prior_policy import prior_alone
 from n2s.train.metrics import read_metrics
 
 
@@ -34,6 +35,7 @@ def facts(checkpoint: Checkpoint, path: Path) -> list[str]:
         "network": f"D = {config['policy']['width']}, {config['policy']['layers']} layers, "
         f"{checkpoint.policy.count_parameters():,} weights, "
         f"costs = {str(config['policy']['costs']).lower()}, prior = {config['policy']['prior']}",
+        "what it adds to the prior": said(checkpoint),
         "preset": f"`presets/{record['preset']}.toml`",
         "begun with": record["from"] or "fresh weights",
         "teacher": record.get("teacher") or "none",
@@ -45,6 +47,14 @@ def facts(checkpoint: Checkpoint, path: Path) -> list[str]:
         "commit of this card": commit,
     }
     return ["| | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in rows.items())]
+
+
+def said(checkpoint: Checkpoint) -> str:
+    """Whether the network has a say beside its prior."""
+    if checkpoint.record["config"]["policy"]["prior"] != "native":
+        return "there is no native prior"
+    silent = prior_alone(checkpoint.policy) is not None
+    return "nothing: its last layers are zeros" if silent else "scores of its own"
 
 
 def curve(runs: list[Path]) -> list[str]:
