@@ -132,16 +132,16 @@ def test_a_task_is_the_same_search_every_time(variant: Variant) -> None:
     """Common random numbers: two equal policies find the same, and work counts what it takes."""
     rng = np.random.default_rng(1)
     policy = NativePolicy(variant, rng.normal(0, 0.3, PARAMETERS))
-    for task in draw_tasks(
-        Tasks(variant=variant, sizes=(21,), steps=(50,), work=(90,), count=4), 0
-    ):
+    tasks = draw_tasks(Tasks(variant=variant, sizes=(21,), steps=(50,), work=(90,), count=4), 0)
+    for task in tasks:
         cost, steps = task.run(policy)
         assert task.run(NativePolicy(variant, policy.theta.copy())) == (cost, steps)
         assert cost <= task.land.cost(task.start)
         # A step of one request takes 3.5 (PDTSP) or 1.8 of 90.
         most = 26 if variant is Variant.PDTSP else 51
         assert steps == 50 if task.steps else 10 < steps <= most
-        assert task.run(NativePolicy(variant, -policy.theta)) != (cost, steps)
+    opposite = NativePolicy(variant, -policy.theta)
+    assert [task.run(opposite) for task in tasks] != [task.run(policy) for task in tasks]
 
 
 def test_long_tours_can_be_trained_with() -> None:

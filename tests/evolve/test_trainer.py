@@ -285,7 +285,7 @@ def test_a_truncated_state(share: float, quick: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"format": 2}, "STATE: was written by another version of the trainer"),
+        ({"format": 1}, "STATE: was written by another version of the trainer"),
         ({"strategy": {}}, "STATE: is not a complete state of a run ("),
         ({"strategy": None}, "STATE: is not a complete state of a run ("),
         ({"references": []}, "STATE: is not a complete state of a run ("),
