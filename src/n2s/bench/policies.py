@@ -32,8 +32,7 @@ def decoders(variant: Variant, size: int) -> Rows:
 
     def row(removal: Operator, reinsertion: Operator) -> tuple[str, Callable[[PolicyConfig], bool]]:
         def fits(config: PolicyConfig) -> bool:
-            paper = not config.costs
-            return paper and (config.removal, config.reinsertion) == (removal, reinsertion)
+            return (config.removal, config.reinsertion) == (removal, reinsertion)
 
         return f"{removal} removal and {reinsertion} reinsertion", fits
 
@@ -46,11 +45,7 @@ def encoders(variant: Variant, size: int) -> Rows:
     def row(width: int, attention: Attention) -> tuple[str, Callable[[PolicyConfig], bool]]:
         def fits(config: PolicyConfig) -> bool:
             learned = config.removal is config.reinsertion is Operator.LEARNED
-            return (
-                not config.costs
-                and learned
-                and (config.attention, config.width) == (attention, width)
-            )
+            return learned and (config.attention, config.width) == (attention, width)
 
         return f"{attention} attention of width {width}", fits
 
@@ -64,7 +59,9 @@ def _rows(
     usable = [
         named
         for named in library.every()
-        if variant in named.variants and (size in named.sizes or not named.sizes)
+        if variant in named.variants
+        and (size in named.sizes or not named.sizes)
+        and not named.policy.config.costs
     ]
     found: list[str] = []
     missing: list[str] = []

@@ -69,11 +69,11 @@ def prior_alone(policy: Policy) -> PriorPolicy | None:
         return None
     if removal.prior is None or reinsertion.prior is None:
         return None
-    if not all(torch.isfinite(parameter).all() for parameter in policy.parameters()):
-        return None  # who computes the network will say which
     outs = (removal.mlp.weights[-1], removal.mlp.biases[-1], reinsertion.w3, reinsertion.b3)
     if any(bool(out.any()) or out.device.type != "cpu" for out in outs):
         return None
+    if not all(torch.isfinite(parameter).all() for parameter in policy.parameters()):
+        return None  # who computes the network will say which
     priors = copy.deepcopy(
         (removal.prior, reinsertion.prior)
     )  # later training must not change them
