@@ -3,11 +3,12 @@
 ``gradient`` leaves nothing out, but follows the gradient of the ranks instead of adapting a covariance.
 Every evolution gets the same minutes of one core (processor time). Its policy is then judged on the same
 fixed instances, by steps from random tours and by work from greedy ones (requests put back, which is what
-time is spent on); ``percent`` is the mean cost relative to the policy with all parts. Lines already in
+time is spent on); ``percent`` is the mean cost relative to the policy with all parts that the same seed
+gave: the mean over the seeds and its standard error, as evolutions differ by chance. Lines already in
 ``--out`` are not made again.
 
 Run: ``python benchmarks/native_ablation.py --variant lifo --out FILE [--minutes 4] [--only whole
-several] [--seed 2]``
+several] [--seeds 1 2 3]``
 """
 
 from __future__ import annotations
@@ -70,61 +71,75 @@ def ablate(variant: str, without: str, minutes: float, count: int, seed: int) ->
     return {"generations": trainer.generation, "costs": judge(policy, count)}
 
 
+def percent(costs: dict[str, list[float]], whole: dict[str, list[float]]) -> dict[str, float]:
+    """By how much searches cost more than those of the whole policy, by what they are."""
+    return {what: 100 * float((np.array(costs[what]) / whole[what] - 1).mean()) for what in whole}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variant", type=Variant, choices=list(Variant), default=Variant.LIFO)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--count", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=1, help="of the evolutions")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="of the evolutions")
     # Without a network there is no bridge that could be left out.
     choices = [WHOLE, GRADIENT, *(part for part in Part if part is not Part.BRIDGE)]
     parser.add_argument("--only", nargs="+", choices=choices, default=choices)
     arguments = parser.parse_args()
     # What must be equal for two lines to be comparable, the preset's tasks among it.
+    tasks = asdict(read_preset(f"presets/native-{arguments.variant}.toml").tasks)
+    del tasks["seed"]
     asked = {
         "variant": str(arguments.variant),
         "minutes": arguments.minutes,
         "count": arguments.count,
-        "tasks": asdict(read_preset(f"presets/native-{arguments.variant}.toml").tasks)
-        | {"seed": arguments.seed},
+        "tasks": tasks,
     }
     asked = json.loads(json.dumps(asked))  # as a line gives it back
-    done: dict[str, dict[str, list[float]]] = {}
+    done: dict[tuple[str, int], dict[str, list[float]]] = {}
     if arguments.out.exists():
         lines = map(json.loads, arguments.out.read_text().splitlines())
         done = {
-            line["without"]: line["costs"]
+            (line["without"], line["seed"]): line["costs"]
             for line in lines
             if {name: line.get(name) for name in asked} == asked
         }
     cores = len(os.sched_getaffinity(0))
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
         runs = {
-            name: pool.submit(
+            (str(name), seed): pool.submit(
                 *(ablate, arguments.variant.value, str(name)),
-                *(arguments.minutes, arguments.count, arguments.seed),
+                *(arguments.minutes, arguments.count, seed),
             )
+            for seed in arguments.seeds
             for name in arguments.only
-            if name not in done
+            if (str(name), seed) not in done
         }
-        for name, run in runs.items():
+        for (name, seed), run in runs.items():
             result = run.result()
-            line = {"without": str(name), **asked, **result, "hardware": hardware()}
+            line = {"without": name, "seed": seed, **asked, **result, "hardware": hardware()}
             with arguments.out.open("a") as file:
                 file.write(json.dumps(line) + "\n")
-            done[str(name)] = result["costs"]  # type: ignore[assignment]
-            print(name, result["generations"], flush=True)
-    if WHOLE in done:
-        whole = done[WHOLE]
-        table = {
-            name: {
-                what: round(100 * float((np.array(costs[what]) / whole[what] - 1).mean()), 3)
-                for what in whole
-            }
-            for name, costs in done.items()
+            done[name, seed] = result["costs"]  # type: ignore[assignment]
+            print(name, seed, result["generations"], flush=True)
+    table: dict[str, dict[str, tuple[float, float]]] = {}
+    for name in sorted({name for name, _ in done}):
+        found = [
+            percent(costs, done[WHOLE, seed])
+            for (other, seed), costs in done.items()
+            if other == name and (WHOLE, seed) in done
+        ]
+        table[name] = {
+            what: (
+                round(float(np.mean([each[what] for each in found])), 3),
+                round(
+                    float(np.std([each[what] for each in found]) / max(1, len(found) - 1) ** 0.5), 3
+                ),
+            )
+            for what in (found[0] if found else ())
         }
-        print(json.dumps({"percent": table, "hardware": hardware()}, indent=1))
+    print(json.dumps({"percent": table, "hardware": hardware()}, indent=1))
 
 
 if __name__ == "__main__":
