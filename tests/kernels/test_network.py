@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from n2s import kernels
-from n2s.kernels import arithmetic, network
+from n2s.kernels import arithmetic, network, pairs
 from n2s.model import fused
 from n2s.model.plain import PairInput, Tail
 from n2s.problem import Variant, random_tours
@@ -114,3 +114,15 @@ def test_normalise_is_the_instance_norm() -> None:
     expected = instance_norm(h)
     network.normalise(h.numpy().reshape(3, 40))
     torch.testing.assert_close(h, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("gaps", [1, 3, 7, 9, 49])
+def test_arrays_of_the_pair_kernels_never_begin_close_to_each_other(gaps: int) -> None:
+    """A vector loop from one array to another that begins less than a turn behind it runs as scalars.
+
+    Its sums then have other last bits: two runs of one training differed by where memory was free.
+    """
+    for _ in range(20):
+        scratch = pairs._scratch(np.zeros((1, gaps, 32), np.float32))
+        begins = sorted(array.ctypes.data for array in scratch)
+        assert min(np.diff(begins)) >= 1024

@@ -32,6 +32,13 @@ BLOCK = (
     128  # pairs that go through the tail together: 32 x 128 hidden units are half of a 32 KB cache
 )
 
+APART = 256
+"""Numbers that logits and probabilities have room for at least.
+
+Where two arrays lie closer to each other than one turn of a vector loop, compiled code takes another path
+with other last bits; so short ones would make results depend on where memory happened to be free.
+"""
+
 
 @njit(cache=True)
 def _list_pairs(variant, rest, n, js, ks):  # type: ignore[no-untyped-def]
@@ -118,7 +125,7 @@ def _squash(values, count, clip):  # type: ignore[no-untyped-def]
 def _scratch(a):  # type: ignore[no-untyped-def]
     """Working memory of one thread: pair list, logits, probabilities, b flipped, units, lanes."""
     _, gaps, width = a.shape
-    most = gaps * (gaps + 1) // 2
+    most = max(gaps * (gaps + 1) // 2, APART)
     return (
         np.empty(most, np.int32),
         np.empty(most, np.int32),
