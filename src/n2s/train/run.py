@@ -10,9 +10,10 @@ from n2s.search.interrupt import Interrupt, interruptible
 from n2s.train.beginning import find
 from n2s.train.config import read_preset
 from n2s.train.distributed import World, world
+from n2s.train.journal import Tell
 from n2s.train.preset import folder_of
 from n2s.train.snapshot import FILE
-from n2s.train.trainer import POLICY_FILE, Tell, Trainer
+from n2s.train.trainer import POLICY_FILE, Trainer
 
 
 def begin(

@@ -1,11 +1,9 @@
-"""The training loop: rollouts and kappa updates, metrics and validations; kept and continued."""
+"""The training loop: rollouts and kappa updates, validations between them; kept and continued."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +16,14 @@ from n2s.model import save as save_policy
 from n2s.search.interrupt import Interrupt
 from n2s.search.loop import Decider
 from n2s.search.options import usable_cores
-from n2s.search.state import SearchState
 from n2s.train import snapshot as snapshots
 from n2s.train.beginning import Beginning
 from n2s.train.config import TrainConfig, config_of
 from n2s.train.distributed import World
 from n2s.train.episode import Episodes
-from n2s.train.learner import ActorCritic, Learner, Losses, TrainingError
+from n2s.train.journal import Journal, Tell, numbers_of
+from n2s.train.learner import ActorCritic, Learner, TrainingError
 from n2s.train.metrics import Means, MetricsLog
-from n2s.train.rollout import Rollout
 from n2s.train.snapshot import Position, Snapshot
 from n2s.train.teacher import Teacher
 from n2s.train.teacher import find as find_teacher
@@ -36,8 +33,6 @@ POLICY_FILE = "policy.safetensors"
 BEST_FILE = "best.safetensors"
 """The policy of the best validation so far."""
 NOTHING = -1  # the update before all lines of metrics
-
-Tell = Callable[[str], None]
 
 
 class Trainer:
@@ -120,17 +115,16 @@ class Trainer:
         if log is not None and not log.board:
             tell("no TensorBoard files: pip install 'n2s[train]' adds them")
         deadline = time.monotonic() + (math.inf if minutes is None else 60 * minutes)
+        journal = Journal(self.world, log, tell)
         try:
             if not self._begun:
-                self._begin(log, tell)
-            return self._loop(deadline, interrupt, log, tell)
+                self._begin(journal)
+            return self._loop(deadline, interrupt, journal)
         finally:
             if log is not None:
                 log.close()
 
-    def _loop(
-        self, deadline: float, interrupt: Interrupt, log: MetricsLog | None, tell: Tell
-    ) -> str:
+    def _loop(self, deadline: float, interrupt: Interrupt, journal: Journal) -> str:
         """Update after update; what goes wrong leaves the last checkpoint as it is."""
         self._saved_at = time.monotonic()
         try:
@@ -142,7 +136,7 @@ class Trainer:
                     self._save()
                 if asked or late:
                     return "interrupted" if asked else "time"
-                self._advance(log, tell)
+                self._advance(journal)
             self._save()
         except N2SError as error:
             raise TrainingError(
@@ -153,7 +147,7 @@ class Trainer:
 
     # -- one update -------------------------------------------------------------------------------
 
-    def _advance(self, log: MetricsLog | None, tell: Tell) -> None:
+    def _advance(self, journal: Journal) -> None:
         """One rollout and its kappa updates, and what is due at the end of batch and epoch."""
         began = time.monotonic()
         position, ppo = self.position, self.config.ppo
@@ -167,111 +161,58 @@ class Trainer:
         position.transitions += rollout.rewards.numel() * self.world.size
         seconds = time.monotonic() - began
         position.seconds += seconds
-        self._means.add(self._numbers(self._episodes.state, rollout, losses, seconds))
+        self._means.add(numbers_of(self._episodes.state, rollout, losses, seconds))
         if position.update % self.config.run.log_every == 0:
-            self._log(log, tell)
+            self._report(journal)
         if self._episodes.over:
             self._episodes.end()
-            self._end_batch(log, tell)
+            self._end_batch(journal)
 
     def _decider(self) -> Decider:
         """The policy as it is now, in its fastest form."""
         return quickest(self.learner.networks.policy)
 
-    def _end_batch(self, log: MetricsLog | None, tell: Tell) -> None:
+    def _end_batch(self, journal: Journal) -> None:
         self.position.batch += 1
         if self.position.batch < self.config.ppo.batches:
             return
         last = self.position.epoch == self.config.ppo.epochs
         if last or self.position.epoch % self.config.validation.every == 0:
-            self._validate(log, tell)
+            self._validate(journal)
         if self.position.epoch == self.config.lessons.epochs and self._means.count:
-            self._log(log, tell)  # no line is about lessons and PPO
+            self._report(journal)  # no line is about lessons and PPO
         self.position.batch = 0
         self.position.epoch += 1
         self.learner.set_epoch(self.position.epoch)
 
-    # -- metrics ----------------------------------------------------------------------------------
+    # -- what is told ---------------------------------------------------------------------------
 
-    def _numbers(
-        self, state: SearchState, rollout: Rollout, losses: list[Losses], seconds: float
-    ) -> dict[str, float]:
-        size = state.tours.shape[1]
-        means = {
-            name: sum(getattr(loss, name) for loss in losses) / len(losses)
-            for name in asdict(losses[0])
-        }
-        means["kl"] = losses[-1].kl  # after all kappa updates but the last
-        best = float(state.best.mean())
-        return {
-            "reward": float(rollout.rewards.mean()),
-            "best_cost": best,
-            "relative_cost": best / size**0.5,
-            **means,
-            "seconds": seconds,
-            "transitions": float(rollout.rewards.numel()),
-            "nodes": float(size),
-        }
-
-    def _log(self, log: MetricsLog | None, tell: Tell) -> None:
-        count = self._means.count
-        means = self._means.take()
-        values = dict(zip(means, self.world.mean(list(means.values())), strict=True))
-        if log is None:
-            return
-        seconds, transitions = values.pop("seconds"), values.pop("transitions")
+    def _report(self, journal: Journal) -> None:
         rate = self.learner.optimiser.param_groups[0]["lr"]
-        line = {
-            "epoch": self.position.epoch,
-            "transitions": self.position.transitions,
-            "minutes": self.position.seconds / 60,
-            **values,
-            "policy_rate": rate,
-            "transitions_per_second": transitions * self.world.size / seconds,
-        }
-        log.write("train", self.position.update, line)
-        if count:
-            told = f"value loss {line['value_loss']:.3g}, KL {line['kl']:.2g}"
-            if self._taught:
-                told = f"cross-entropy {line['policy_loss']:.3f}"
-            tell(
-                f"epoch {self.position.epoch} update {self.position.update}: "
-                f"reward {line['reward']:.5f}, best {line['best_cost']:.4f}, {told}, "
-                f"{line['transitions_per_second']:.0f} transitions/s"
-            )
+        journal.updates(self._means, self.position, rate, self._taught)
 
-    def _begin(self, log: MetricsLog | None, tell: Tell) -> None:
+    def _begin(self, journal: Journal) -> None:
         """Before the first update: what the untrained policy reaches."""
         if self.world.writer:
-            tell("finding reference costs of the validation set")
+            journal.tell("finding reference costs of the validation set")
             self._validator.refer()
-        self._validate(log, tell)
+        self._validate(journal)
         self._save()
         self._begun = True
 
-    def _validate(self, log: MetricsLog | None, tell: Tell) -> None:
-        if log is None:
+    def _validate(self, journal: Journal) -> None:
+        if not self.world.writer:
             return
         began = time.monotonic()
-        values: dict[str, Any] = self._validator.measure(self.learner.networks.policy)
-        epoch = self.position.epoch if self.position.update else 0
-        values |= {
-            "epoch": epoch,
-            "transitions": self.position.transitions,
-            "minutes": self.position.seconds / 60,
-            "validation_seconds": time.monotonic() - began,
-        }
-        log.write("validation", self.position.update, values)
+        measured = self._validator.measure(self.learner.networks.policy)
+        seconds = time.monotonic() - began
+        sizes = self._validator.sizes
+        values = journal.validation(measured, sizes, self.position, seconds)
         # Costs of different sizes count alike: the geometric mean.
-        costs = [math.log(values[f"cost_{size}"]) for size in self._validator.sizes]
-        if sum(costs) / len(costs) < self.position.best_validation:
-            self.position.best_validation = sum(costs) / len(costs)
+        cost = sum(math.log(values[f"cost_{size}"]) for size in sizes) / len(sizes)
+        if cost < self.position.best_validation:
+            self.position.best_validation = cost
             save_policy(self._checkpoint(values), self.folder / BEST_FILE)
-        gaps = ", ".join(
-            f"N = {size}: {values[f'cost_{size}']:.4f} ({values[f'gap_{size}']:+.2%})"
-            for size in self._validator.sizes
-        )
-        tell(f"validation after epoch {epoch}: {gaps}")
 
     # -- checkpoints ------------------------------------------------------------------------------
 
