@@ -12,6 +12,7 @@ from evolve.runs import TINY, preset
 from n2s.errors import InputError
 from n2s.evolve import EvolveConfig, read_preset
 from n2s.evolve.config import Kind, Shape, config_of
+from n2s.native import find
 from n2s.native.parts import Part
 from n2s.problem import Variant
 
@@ -138,3 +139,15 @@ def test_a_network_scores_no_long_tours() -> None:
     with pytest.raises(InputError, match="at most 301 nodes, not 401"):
         config_of({"tasks": tasks})
     assert config_of({"tasks": {**tasks, "checkpoint": ""}}).tasks.sizes == (51, 401)
+
+
+def test_a_shipped_policy_is_a_run_of_its_preset(variant: Variant) -> None:
+    """From nothing, for as many generations as the preset says: one command makes it again."""
+    record = find(None, variant).record
+    preset = json.loads(json.dumps(read_preset(PRESETS / f"native-{variant}.toml").as_table()))
+    assert record["preset"] == f"native-{variant}"
+    assert "from" not in record
+    assert record["generations"] == preset["strategy"].pop("generations")
+    del record["config"]["strategy"]["generations"]  # of the command, which may have been stopped
+    for name in ("tasks", "strategy", "validation"):
+        assert record["config"][name] == preset[name]
