@@ -69,7 +69,7 @@ def finished_run(folder: Path, *changes: str) -> Path:
 
 def state_of(folder: Path) -> dict[str, Any]:
     """The state file without the time it holds."""
-    state: dict[str, Any] = json.loads((folder / "state.json").read_text())
+    state: dict[str, Any] = json.loads((folder / "state.json").read_text())["state"]
     del state["seconds"]
     return state
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,7 @@ from n2s.errors import InputError
 from n2s.evolve import Trainer
 from n2s.evolve.config import config_of
 from n2s.evolve.run import begin, evolve
+from n2s.evolve.state import save_state
 from n2s.evolve.tasks import draw_tasks
 from n2s.evolve.trainer import fresh, losses_of
 from n2s.kernels.native_decisions import PARAMETERS
@@ -30,6 +33,7 @@ from n2s.native import NativePolicy, load, save
 from n2s.native.parts import Part, switched_off
 from n2s.native.policy import untrained
 from n2s.problem import Variant
+from n2s.search.interrupt import Interrupt
 from n2s.train.metrics import read_metrics
 
 KINDS = ["cma", "sep-cma", "gradient"]
@@ -215,10 +219,13 @@ def test_a_time_limit_stops_and_says_so(tmp_path: Path) -> None:
     run = tmp_path / "run"
     told: list[str] = []
     assert evolve(preset(tmp_path), run, minutes=1e-9, tell=told.append) == "time"
-    assert told[0] == "finding reference costs of the validation set"
-    assert told[1].startswith("generation 0, 0.0 min: N = 5, 15 steps: +")
-    assert told[-1] == f"stopped by time: n2s evolve --resume {run} goes on"
+    assert told == [
+        "finding reference costs of the validation set",
+        f"stopped by time: n2s evolve --resume {run} goes on",
+    ]
+    assert state_of(run)["references"] == {}
     assert evolve(None, None, resume=run, tell=told.append) == "generations"
+    assert told[3].startswith("generation 0, 0.0 min: N = 5, 15 steps: +")
     assert told[-1] == f"all generations are done: {run / 'policy.json'}"
 
 
@@ -255,7 +262,8 @@ def test_a_policy_of_another_variant(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
     missing = tmp_path / "none.json"
     assert refused(preset=preset(tmp_path), out=tmp_path / "run", start=missing) == (
-        f"{missing}: cannot be read (No such file or directory)"
+        f"{missing}: there is no such file, and the package has no native policy of that name (it has "
+        "native-lifo, native-pdtsp, native-single-lifo, native-single-pdtsp)"
     )
     assert not (tmp_path / "run").exists()
 
@@ -282,24 +290,61 @@ def test_a_truncated_state(share: float, quick: Path, tmp_path: Path) -> None:
     assert refused(resume=tmp_path).startswith(f"{path}: is not a complete state of a run (")
 
 
+def test_a_state_of_another_version(quick: Path, tmp_path: Path) -> None:
+    content = json.loads((quick / "state.json").read_text())
+    path = tmp_path / "state.json"
+    path.write_text(json.dumps(content | {"format": 2}))
+    assert refused(resume=tmp_path) == f"{path}: was written by another version of the trainer"
+    content["state"]["config"]["tasks"]["size"] = 3
+    save_state(content["state"], tmp_path)
+    assert refused(resume=tmp_path).startswith(f"{tmp_path}: there is no key 'tasks.size' (")
+
+
+@pytest.mark.parametrize("text", ["[", "[" * 100_000, "{}", "[1]", '{"format": 3, "state": 1}'])
+def test_what_is_no_state(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(text)
+    assert refused(resume=tmp_path).startswith(f"{path}: is not a complete state of a run (")
+
+
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    "change",
     [
-        ({"format": 1}, "STATE: was written by another version of the trainer"),
-        ({"strategy": {}}, "STATE: is not a complete state of a run ("),
-        ({"strategy": None}, "STATE: is not a complete state of a run ("),
-        ({"references": []}, "STATE: is not a complete state of a run ("),
-        ({"config": {"tasks": {"size": 3}}}, "FOLDER: there is no key 'tasks.size' ("),
+        {"generation": "2"},
+        {"generation": -5},
+        {"seconds": None},
+        {"references": {}},
+        {"references": {"5": [1.0], "9": [1.0]}},
+        {"strategy": {}},
+        {"theta": [1.0]},
+        {"preset": 5},
+        {"more": 0},
     ],
 )
-def test_a_state_that_does_not_fit(
-    change: dict[str, object], sentence: str, whole: Path, tmp_path: Path
+def test_a_state_that_somebody_changed(
+    change: dict[str, object], whole: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "state.json"
-    state = json.loads((whole / "state.json").read_text())
-    path.write_text(json.dumps(state | change))
-    expected = sentence.replace("STATE", str(path)).replace("FOLDER", str(tmp_path))
-    assert refused(resume=tmp_path).startswith(expected)
+    content = json.loads((whole / "state.json").read_text())
+    path.write_text(json.dumps(content | {"state": content["state"] | change}))
+    assert refused(resume=tmp_path) == f"{path}: is not the state that its hash was made of"
+
+
+def test_who_asks_while_references_are_found_is_heard(tmp_path: Path) -> None:
+    """They would take hours; those of the sizes that are done are kept."""
+
+    class Soon(Interrupt):
+        asked = False
+
+    text = TINY.replace("reference = 20", "reference = 30000").replace("[5, 9]", "[5, 201]")
+    trainer = begin(preset(tmp_path, text.replace("count = 2", "count = 1")), tmp_path / "run")
+    soon = Soon()
+    threading.Timer(1.0, lambda: setattr(soon, "asked", True)).start()
+    began = time.monotonic()
+    assert trainer.run(interrupt=soon) == "interrupted"
+    assert time.monotonic() - began < 60
+    assert trainer.generation == 0
+    assert "201" not in state_of(tmp_path / "run")["references"]
 
 
 def test_wishes_that_contradict_each_other(tmp_path: Path) -> None:

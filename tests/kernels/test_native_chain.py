@@ -360,11 +360,17 @@ def test_as_many_go_out_as_the_class_says(count: int, variant: Variant) -> None:
             )
 
 
-@pytest.mark.parametrize("bias", [[0.0] * 5, [0.5, -1.0, 0.0, 1.5, 0.3]])
+@pytest.mark.parametrize(
+    ("bias", "above", "stalled"),
+    [([0.0] * 5, 0.0, 0), ([0.5, -1.0, 0.0, 1.5, 0.3], 0.0, 0), ([0.0] * 5, 0.8, 11)],
+)
 def test_removals_have_the_probabilities_of_their_scores(
-    bias: list[float], variant: Variant
+    bias: list[float], above: float, stalled: int, variant: Variant
 ) -> None:
-    """20,000 first steps, by chi-square: the softmax over features of the slow twin, and the bias."""
+    """20,000 single steps, by chi-square: the softmax over features of the slow twin, and the bias.
+
+    At their beginning the tour costs more than the best one, and nothing has improved for some steps.
+    """
     n, scale = 5, 0.4
     theta = single(random_theta(8, 0.4))
     here = world(n, variant)
@@ -375,9 +381,11 @@ def test_removals_have_the_probabilities_of_their_scores(
     counts: Counter[int] = Counter()
     for seed in range(20_000):
         chain = Native(here, tour, theta, seed, scale, times, traces, np.array(bias))
+        chain.costs[1] -= above
+        chain.counters[1] = stalled
         chain.run(1, 0.3, budget=512.0, timed=True)
         counts.update(chain.last_out)
-    seen = np.array([0.0, 0.0, 0.3, 0.5, 1.0])
+    seen = np.array([above / (4 * scale), stalled / (2 * 11), 0.3, 0.5, 1.0])
     features = oracles.native_features(here.costs, tour.tolist(), scale, 1, times, traces)
     scores = oracles.native_scores(theta, seen, features) + bias
     weights = np.exp(scores - scores.max())
@@ -497,3 +505,97 @@ def test_worse_tours_after_large_removals_are_taken_by_their_probability(variant
             spread += chance * (1 - chance)
     assert spread > 50
     assert abs(surplus) < 4 * math.sqrt(spread)
+
+
+def test_worse_stretches_are_taken_by_their_probability(variant: Variant) -> None:
+    """The same numbers, very eager, show what is proposed; else it is taken with exp(-d / cT)."""
+    theta = np.zeros(PARAMETERS)
+    oracles.native_blocks(theta)["blocks"][0] = ALWAYS
+    eager = theta.copy()
+    oracles.native_blocks(theta)["blocks"][6] = -0.5
+    oracles.native_blocks(eager)["blocks"][6] = 10.0
+    polished = begin(12, variant, np.zeros(PARAMETERS))
+    polished.run(5000, 0.0, 1 / 5000)
+    temperature = 0.4 * 0.4 * math.exp(-0.5)
+    surplus = spread = 0.0
+    for seed in range(3000):
+        proposed = Native(polished.here, polished.best_tour, eager, seed)
+        tried = Native(polished.here, polished.best_tour, theta, seed)
+        for chain in (proposed, tried):
+            chain.run(1, 0.0)
+            assert chain.last_out == []
+        change = proposed.costs[0] - polished.costs[1]
+        if change > 1e-9:
+            chance = math.exp(-change / temperature)
+            taken = tried.tour.tolist() == proposed.tour.tolist()
+            assert taken or tried.tour.tolist() == polished.best_tour.tolist()
+            surplus += taken - chance
+            spread += chance * (1 - chance)
+    assert spread > 50
+    assert abs(surplus) < 4 * math.sqrt(spread)
+
+
+def logistic(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit))
+
+
+def test_stretches_and_returns_happen_as_often_as_their_logits_say(variant: Variant) -> None:
+    """8,000 single steps from a tour above the best one, by chi-square; a logit is linear in the views."""
+    n, scale = 8, 0.4
+    here = world(n, variant)
+    current, best = (random_tour(n, variant, np.random.default_rng(seed)) for seed in (1, 2))
+    theta = single(np.zeros(PARAMETERS))
+    blocks = oracles.native_blocks(theta)
+    blocks["return"][:6] = [5.0, 0.3, 0.4, -0.6, 0.5, 0.2]
+    blocks["blocks"][:6] = [2.2, 0.5, -0.4, 0.3, 0.2, -0.1]
+    counts: Counter[str] = Counter()
+    for seed in range(8000):
+        chain = Native(here, current, theta, seed, scale)
+        chain.best_tour[:] = best
+        chain.costs[1] = chain.costs[0] - 0.8
+        chain.counters[1] = 17
+        chain.run(1, 0.3, budget=512.0, timed=True)
+        out = chain.last_out
+        if not out:
+            counts["stretch"] += 1
+            continue
+        rest = oracles.without(chain.tour.tolist(), out[0])
+        returned = rest == oracles.without(best.tolist(), out[0])
+        assert returned != (rest == oracles.without(current.tolist(), out[0]))
+        counts["returned" if returned else "went on"] += 1
+    excess = 0.8 / (4 * scale)
+    back = logistic(-6 + 5.0 + 0.3 * excess + 0.4 * 17 / 34 - 0.6 * 0.3 + 0.5 * 0.5 + 0.2)
+    others = -3 + 2.2 - 0.4 * 17 / 34 + 0.3 * 0.3 + 0.2 * 0.5 - 0.1
+    stretch, stretch_behind = logistic(others + 0.5 * excess), logistic(others)  # no excess there
+    expected = {
+        "stretch": (1 - back) * stretch + back * stretch_behind,
+        "returned": back * (1 - stretch_behind),
+        "went on": (1 - back) * (1 - stretch),
+    }
+    assert min(expected.values()) > 0.1
+    assert_frequencies(counts, expected)
+
+
+def test_related_requests_are_chosen_in_the_ways_of_their_shares(variant: Variant) -> None:
+    """With the numbers of a seed each way alone takes out some requests; together they take turns."""
+    logits = [0.4, -0.3, 0.8]
+    here = world(12, variant)
+    tour = random_tour(12, variant, np.random.default_rng(4))
+
+    def taken(seed: int, ways: list[float]) -> list[int]:
+        theta = single(np.zeros(PARAMETERS), 2)
+        oracles.native_blocks(theta)["ways"][:] = ways
+        chain = Native(here, tour, theta, seed)
+        chain.run(1, 0.3)
+        return chain.last_out
+
+    counts: Counter[int] = Counter()
+    for seed in range(6000):
+        alone = [taken(seed, [ALWAYS * (way == one) for way in range(3)]) for one in range(3)]
+        together = taken(seed, logits)
+        assert together in alone
+        if len(set(map(tuple, alone))) == 3:
+            counts[alone.index(together)] += 1
+    assert sum(counts.values()) > 1000
+    weights = [math.exp(logit) for logit in logits]
+    assert_frequencies(counts, {way: weight / sum(weights) for way, weight in enumerate(weights)})

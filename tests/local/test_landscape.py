@@ -7,6 +7,7 @@ import oracles
 from n2s.local import Settings, ShortTours, landscape_of
 from n2s.local.landscape import NEIGHBOURS
 from n2s.problem import Instance, Variant, generate, random_tour
+from n2s.search.solve import solve
 
 CASES = pytest.mark.parametrize("n", [1, 2, 5, 30])
 SYMMETRIC = pytest.mark.parametrize("symmetric", [True, False])
@@ -97,3 +98,42 @@ def test_a_matrix_on_demand(variant: Variant) -> None:
     assert (dense.legs == long.costs).all()
     assert (dense.reach == long.costs.T).all()
     assert not isinstance(landscape_of(generate(2000)[0], dense=True), ShortTours)
+
+
+def crowded(variant: Variant, unit: float = 1.0) -> Instance:
+    """Three in four stops, and the depot, at one place."""
+    points = np.random.default_rng(3).random((41, 2))
+    points[np.random.default_rng(4).permutation(41)[:30]] = points[0]
+    return Instance(coordinates=points * unit, variant=variant)
+
+
+def test_a_place_that_most_stops_share_forbids_nothing(variant: Variant) -> None:
+    """Most arcs cost nothing, and those that do are no "never": temperatures follow the tour."""
+    land = landscape_of(crowded(variant))
+    assert isinstance(land, ShortTours)
+    assert not land.careful
+    tour = random_tour(20, variant, np.random.default_rng(5))
+    assert land.edge(tour) == pytest.approx(oracles.cost(land.legs, tour.tolist()) / 41)
+
+
+@pytest.mark.parametrize("method", ["native", "anneal"])
+def test_the_unit_of_a_crowded_map_does_not_matter(method: str, variant: Variant) -> None:
+    """Other powers of two, the same route."""
+    routes = [
+        solve(crowded(variant, unit), method=method, steps=600, seed=1, threads=1).route
+        for unit in (1.0, 2.0**-14, 2.0**20)
+    ]
+    assert routes[0] == routes[1] == routes[2]
+
+
+def test_arcs_that_mean_never_do_not_count_as_length() -> None:
+    matrix = np.array(
+        [[0, 2, 3, 1e12, 4], [2, 0, 2, 2, 2], [3, 1, 0, 1, 1], [5, 2, 2, 0, 2], [1, 1, 1, 1, 0.0]]
+    )
+    land = landscape_of(Instance(matrix=matrix))
+    assert isinstance(land, ShortTours)
+    assert land.careful
+    assert land.edge(np.array([0, 1, 2, 3, 4])) == pytest.approx(38 / 24)  # the diagonal counts
+    # All at one place: nothing costs anything, and a temperature has to be above 0 all the same.
+    land = landscape_of(Instance(matrix=np.zeros((5, 5))))
+    assert (land.careful, land.edge(np.arange(5))) == (False, 1.0)  # type: ignore[attr-defined]

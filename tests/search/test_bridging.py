@@ -179,7 +179,7 @@ def test_what_is_missing_is_one_sentence(
     )
     for silent in (None, f"n2s-{variant}"):
         assert refused(checkpoint=silent) == (
-            f"the network of n2s-{variant} says nothing beside its prior: name another (--checkpoint)"
+            f"the network of n2s-{variant} says nothing beside its prior: name another"
         )
     assert "there is no checkpoint 'nobody'" in refused(checkpoint="nobody")
     half = tiny(tmp_path, variant, 2, reinsertion="random")

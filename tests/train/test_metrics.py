@@ -158,6 +158,7 @@ def test_a_line_that_was_cut_off_is_no_line(tmp_path: Path) -> None:
             ":2: is no line of metrics: '3'",
         ),
         (b'{"kind": "train"}\n', """:1: is no line of metrics: '{"kind": "train"}'"""),
+        (b'{"kind": "train", "update": "a", "transitions": 1}\n', ":1: is no line of metrics: '"),
         (b"\xff\xfe\n", ": is not UTF-8 text"),
     ],
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from n2s.errors import InputError, quoted
+from n2s.local.landscape import MOST_MATRIX
 from n2s.native.bridge import check_size
 from n2s.native.parts import Part
 from n2s.problem import Variant
@@ -38,6 +39,27 @@ class Kind(StrEnum):
     """Antithetic pairs, ranks and Adam."""
 
 
+LONGEST = 10**9
+"""Of a search, in steps or requests put back."""
+
+
+def _sizes(sizes: tuple[int, ...], name: str) -> None:
+    """Odd numbers of nodes, few enough for a matrix."""
+    positive(sizes, name)
+    for size in sizes:
+        if size < 3 or size % 2 == 0:
+            raise InputError(f"{name} must be odd numbers from 3 on, not {size}")
+        if size > MOST_MATRIX:
+            raise InputError(f"{name} must be at most {MOST_MATRIX}, not {size}")
+
+
+def _budgets(budgets: tuple[int, ...], name: str) -> None:
+    """Searches that end some day."""
+    positive(budgets, name)
+    if max(budgets) > LONGEST:
+        raise InputError(f"{name} must be at most {LONGEST}, not {max(budgets)}")
+
+
 @dataclass(frozen=True)
 class Tasks:
     """What candidates are compared on; every generation draws new tasks, the same for all of them."""
@@ -57,13 +79,10 @@ class Tasks:
     """Name or file of a network whose scores the policy weighs (``native.bridge``); none: no bridge."""
 
     def __post_init__(self) -> None:
-        positive(self.sizes, "tasks.sizes")
-        for size in self.sizes:
-            if size < 3 or size % 2 == 0:
-                raise InputError(f"tasks.sizes must be odd numbers from 3 on, not {size}")
+        _sizes(self.sizes, "tasks.sizes")
         if not self.shapes:
             raise InputError("tasks.shapes must name a shape")
-        positive(self.steps + self.work, "tasks.steps and tasks.work")
+        _budgets(self.steps + self.work, "tasks.steps and tasks.work")
         positive((self.count,), "tasks.count")
         if not 0 <= self.seed < 2**63:
             raise InputError(f"tasks.seed must be between 0 and 2**63 - 1, not {self.seed}")
@@ -114,14 +133,12 @@ class Validation:
     seed: int = 987654321
 
     def __post_init__(self) -> None:
-        for name in ("sizes", "steps"):
-            positive(getattr(self, name), f"validation.{name}")
+        _sizes(self.sizes, "validation.sizes")
+        _budgets(self.steps, "validation.steps")
         if self.work:
-            positive(self.work, "validation.work")
-        for size in self.sizes:
-            if size < 3 or size % 2 == 0:
-                raise InputError(f"validation.sizes must be odd numbers from 3 on, not {size}")
-        for name in ("count", "every", "reference"):
+            _budgets(self.work, "validation.work")
+        _budgets((self.reference,), "validation.reference")
+        for name in ("count", "every"):
             positive((getattr(self, name),), f"validation.{name}")
         if self.seed < 0:
             raise InputError(f"validation.seed must not be negative, not {self.seed}")

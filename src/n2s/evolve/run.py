@@ -7,8 +7,9 @@ from pathlib import Path
 
 from n2s.errors import InputError
 from n2s.evolve.config import read_preset
-from n2s.evolve.trainer import POLICY_FILE, STATE_FILE, Tell, Trainer
-from n2s.native import load, names
+from n2s.evolve.state import FILE
+from n2s.evolve.trainer import POLICY_FILE, Tell, Trainer
+from n2s.native.policy import read
 from n2s.search.interrupt import interruptible
 from n2s.train.preset import folder_of
 
@@ -22,9 +23,9 @@ def begin(
     """A new run of a preset, from a policy if there is one; the folder must not hold a run already."""
     config = read_preset(preset, changes)
     folder = Path(out)
-    if (folder / STATE_FILE).exists():
+    if (folder / FILE).exists():
         raise InputError("holds a run already: resume it, or choose another folder", str(out))
-    first = None if start is None else load(names().get(str(start), Path(start)))
+    first = None if start is None else read(start)
     trainer = Trainer(config, folder, Path(preset).stem, first)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from n2s.errors import InputError, located
 from n2s.evolve.config import EvolveConfig, config_of
+from n2s.evolve.state import State, load_state, save_state
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
-from n2s.formats.registry import store
 from n2s.kernels.native_decisions import LAYOUT
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
@@ -27,9 +27,7 @@ from n2s.search.interrupt import Interrupt
 from n2s.search.options import usable_cores
 from n2s.train.metrics import MetricsLog
 
-STATE_FILE = "state.json"
 POLICY_FILE = "policy.json"
-FORMAT = 2
 NOTHING = -1
 FIRST_LAYERS = ("removal/features", "removal/views", "removal/bias", "heat/views", "heat/bias")
 """Where a fresh policy has random weights, so that the layer behind, all zeros, has something to use."""
@@ -86,7 +84,7 @@ class Trainer:
         folder: str | Path,
         preset: str = "",
         start: NativePolicy | None = None,
-        state: dict[str, Any] | None = None,
+        state: State | None = None,
     ) -> None:
         self.config = config
         self.folder = Path(folder)
@@ -96,12 +94,10 @@ class Trainer:
                 f"the policy to begin with is for {start.variant}, the tasks are {config.tasks.variant}"
             )
         theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
-        if state is not None and "theta" in state:
-            # What is not searched is what the run began with.
-            theta = NativePolicy(config.tasks.variant, state["theta"]).theta.copy()
         self._origin = {} if start is None else origin_of(start)
         if state is not None:
-            self._origin = state.get("origin", {})
+            theta = np.array(state["theta"])  # what is not searched is what the run began with
+            self._origin = state["origin"]
         self._network, self._bridge_of = network_of(config)
         self._theta, self._free = switched_off(theta, config.strategy.without)
         if config.strategy.only:
@@ -112,14 +108,13 @@ class Trainer:
         self.generation = 0
         self.seconds = 0.0
         self.steps = 0
-        self._begun = state is not None
         self._references: dict[int, list[float]] = {}
         if state is not None:
             self.generation, self.steps = state["generation"], state["steps"]
             self.seconds = state["seconds"]
-            if state.get("network", "") != self._network:
+            if state["network"] != self._network:
                 raise InputError(
-                    f"the run was begun with the network {state.get('network')}, which is now "
+                    f"the run was begun with the network {state['network']}, which is now "
                     f"{self._network}",
                     str(folder),
                 )
@@ -130,20 +125,10 @@ class Trainer:
     @classmethod
     def resume(cls, folder: str | Path) -> Trainer:
         """The run in a folder, where its last checkpoint stands."""
-        path = Path(folder) / STATE_FILE
-        if not path.exists():
-            raise InputError(
-                "there is no run to resume: the folder holds no " + STATE_FILE, str(folder)
-            )
-        try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            if state["format"] != FORMAT:
-                raise InputError("was written by another version of the trainer", str(path))
-            with located(str(folder)):
-                config = config_of(state["config"])
-            return cls(config, folder, state["preset"], None, state)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"is not a complete state of a run ({error})", str(path)) from None
+        state = load_state(folder)
+        with located(str(folder)):
+            config = config_of(state["config"])
+        return cls(config, folder, state["preset"], None, state)
 
     @property
     def policy(self) -> NativePolicy:
@@ -153,6 +138,7 @@ class Trainer:
             "generations": self.generation,
             "steps": self.steps,
             "minutes": round(self.seconds / 60, 1),
+            "versions": {name: version(name) for name in ("n2s", "numpy", "numba", "cmaes")},
             "config": self.config.as_table(),
         }
         if self._network:
@@ -166,6 +152,11 @@ class Trainer:
         theta = self._theta.copy()
         theta[self._free] = free
         return theta
+
+    @property
+    def _begun(self) -> bool:
+        """Whether all that comes before the first generation is done."""
+        return len(self._references) == len(set(self.config.validation.sizes))
 
     @property
     def finished(self) -> bool:
@@ -184,20 +175,23 @@ class Trainer:
         deadline = time.monotonic() + (math.inf if minutes is None else 60 * minutes)
         threads = self.config.run.threads or usable_cores()
         saved = time.monotonic()
+
+        def over() -> bool:
+            return interrupt.asked or time.monotonic() >= deadline
+
         try:
             with ThreadPoolExecutor(threads) as pool:
                 if not self._begun:
-                    self._begin(pool, log, tell)
-                while not self.finished:
-                    if interrupt.asked or time.monotonic() >= deadline:
-                        self._save()
-                        return "interrupted" if interrupt.asked else "time"
+                    self._begin(pool, log, tell, over)
+                while self._begun and not self.finished and not over():
                     self._advance(pool, log, tell)
                     if time.monotonic() - saved >= 60 * self.config.run.checkpoint_minutes:
                         self._save()
                         saved = time.monotonic()
             self._save()
-            return "generations"
+            if self.finished:
+                return "generations"
+            return "interrupted" if interrupt.asked else "time"
         finally:
             log.close()
 
@@ -260,21 +254,28 @@ class Trainer:
     ) -> Task:
         return task_of(instance, generator, steps, work, bridge_of=self._bridge_of)
 
-    def _begin(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
-        """Before the first generation: reference costs, and what the policy reaches as it is."""
+    def _begin(
+        self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell, over: Callable[[], bool]
+    ) -> None:
+        """Before the first generation: reference costs, and what the policy reaches as it is.
+
+        The references may be interrupted; those of the sizes that are done are kept.
+        """
         tell("finding reference costs of the validation set")
         check = self.config.validation
 
         def refer(task: Task) -> float:
-            watch = Watch(lambda done, best: False, steps=check.reference * task.land.n)
+            watch = Watch(lambda done, best: over(), steps=check.reference * task.land.n)
             return search(task.land, watch, np.random.default_rng(check.seed))[0]
 
-        for size in check.sizes:
+        for size in set(check.sizes) - self._references.keys():
             tasks = self._checks[size, f"gap_{size}_{check.steps[0]}"]
-            self._references[size] = list(pool.map(refer, tasks))
+            found = list(pool.map(refer, tasks))
+            if over():
+                return  # some searches were cut short
+            self._references[size] = found
         self._validate(pool, log, tell)
         self._save()
-        self._begun = True
 
     def _validate(self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell) -> None:
         policy = self.policy
@@ -293,7 +294,6 @@ class Trainer:
     def _save(self) -> None:
         """The state and the policy, each written aside and renamed."""
         state = {
-            "format": FORMAT,
             "config": self.config.as_table(),
             "preset": self.preset,
             "generation": self.generation,
@@ -305,5 +305,5 @@ class Trainer:
             "references": self._references,
             "strategy": self.strategy.memory(),
         }
-        store(self.folder / STATE_FILE, json.dumps(state).encode())
+        save_state(state, self.folder)
         save(self.policy, self.folder / POLICY_FILE)

@@ -159,19 +159,13 @@ def look_at_sample(links, legs, scale, memory, sight, count):  # type: ignore[no
         sight.times[index] = memory.times[request - 1]
 
 
-# What borrowing kernels call is compiled like them unless it says otherwise, and here an array is made.
-@njit(cache=True, _nrt=True, error_model="numpy")
-def _score(theta, seen, features, count, scores):  # type: ignore[no-untyped-def]
-    removal_scores(theta, seen, features, count, scores)
-
-
 @njit(**BORROWING)
 def pick_request(links, legs, theta, seen, scale, memory, sight, alone, state):  # type: ignore[no-untyped-def]
     """The request to take out; one to be ``alone`` is not taken out twice in a row."""
     n = len(links.succ) // 2
     count = draw_sample(n, sight.sample, state)
     look_at_sample(links, legs, scale, memory, sight, count)
-    _score(theta, seen, sight.features, count, sight.scores)
+    removal_scores(theta, seen, sight.features, count, sight.scores)
     if alone and n > 1:
         pass_over(sight.scores, sight.times, memory.counters[0] - 1, count)
     chosen = draw_request(sight.scores, count, sight.weights, next_uniform(state))

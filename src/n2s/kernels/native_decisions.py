@@ -116,20 +116,33 @@ def factor(parameter):  # type: ignore[no-untyped-def]
     return math.exp(min(max(parameter, -10.0), 10.0))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**BORROWING)
+def _weights(theta, begin):  # type: ignore[no-untyped-def]
+    """FEATURES parameters in single precision, as numbers: a step makes no arrays."""
+    return (
+        np.float32(theta[begin]),
+        np.float32(theta[begin + 1]),
+        np.float32(theta[begin + 2]),
+        np.float32(theta[begin + 3]),
+        np.float32(theta[begin + 4]),
+        np.float32(theta[begin + 5]),
+        np.float32(theta[begin + 6]),
+        np.float32(theta[begin + 7]),
+    )
+
+
+@njit(**BORROWING)
 def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped-def]
     """Logits (n,) of taking each request out, from ``features`` (FEATURES, n); a vector loop a unit."""
     f0, f1, f2, f3 = features[0], features[1], features[2], features[3]
     f4, f5, f6, f7 = features[4], features[5], features[6], features[7]
-    w = np.empty(FEATURES, np.float32)
-    for f in range(FEATURES):
-        w[f] = theta[_LINEAR + f]
+    w0, w1, w2, w3, w4, w5, w6, w7 = _weights(theta, _LINEAR)
     for r in range(n):
         scores[r] = (
-            (w[0] * f0[r] + w[1] * f1[r])
-            + (w[2] * f2[r] + w[3] * f3[r])
-            + (w[4] * f4[r] + w[5] * f5[r])
-            + (w[6] * f6[r] + w[7] * f7[r])
+            (w0 * f0[r] + w1 * f1[r])
+            + (w2 * f2[r] + w3 * f3[r])
+            + (w4 * f4[r] + w5 * f5[r])
+            + (w6 * f6[r] + w7 * f7[r])
         )
     zero = np.float32(0.0)
     for h in range(HIDDEN):
@@ -137,9 +150,7 @@ def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped
         for view in range(VIEWS):
             shift += theta[_REMOVAL_VIEWS + h * VIEWS + view] * seen[view]
         bias, out = np.float32(shift), np.float32(theta[_REMOVAL_OUT + h])
-        for f in range(FEATURES):
-            w[f] = theta[_FEATURES + h * FEATURES + f]
-        w0, w1, w2, w3, w4, w5, w6, w7 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
+        w0, w1, w2, w3, w4, w5, w6, w7 = _weights(theta, _FEATURES + h * FEATURES)
         for r in range(n):
             z = (
                 bias
@@ -174,10 +185,11 @@ def draw_request(scores, n, weights, uniform):  # type: ignore[no-untyped-def]
     target = uniform * everything
     chosen = 0
     for r in range(n):
-        chosen = r
-        target -= weights[r]
-        if target < 0.0:
-            break
+        if weights[r] > 0.0:  # what rounding leaves of the target falls to nobody without a weight
+            chosen = r
+            target -= weights[r]
+            if target < 0.0:
+                break
     return chosen + 1
 
 

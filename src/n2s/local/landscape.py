@@ -92,8 +92,8 @@ class ShortTours(Landscape):
         """The mean arc of a tour, or of all arcs without those that mean "never"."""
         if not self.careful:
             return super().edge(tour)
-        allowed = self.legs[self.legs <= HUGE * np.median(self.legs)]
-        return float(allowed.mean()) or 1.0
+        allowed = self.legs[self.legs <= HUGE * usual(self.legs)]
+        return float(allowed.mean())
 
     def start(self, generator: np.random.Generator) -> IntArray:
         """A first tour: requests in random order, each at its cheapest place."""
@@ -176,9 +176,15 @@ class LongTours(Landscape):
         )
 
 
+def usual(costs: FloatArray) -> float:
+    """The median arc of those that cost something: most stops may be at one place."""
+    paid = costs[costs > 0]
+    return float(np.median(paid)) if len(paid) else 0.0
+
+
 def forbids(costs: FloatArray) -> bool:
     """Whether some arcs of a matrix mean "never"."""
-    return bool(costs.max() > HUGE * np.median(costs))
+    return bool(costs.max() > HUGE * usual(costs))
 
 
 def landscape_of(instance: Instance, dense: bool = False) -> Landscape:

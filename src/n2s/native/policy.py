@@ -135,16 +135,29 @@ def names() -> dict[str, Path]:
     return {f"native-{path.stem}": path for path in sorted(folder.glob("*.json"))}
 
 
+def read(name: str | Path) -> NativePolicy:
+    """The policy of a name in the package, or of a file."""
+    known = names()
+    path = known.get(str(name), Path(name))
+    if not path.exists():
+        raise InputError(
+            f"there is no such file, and the package has no native policy of that name "
+            f"(it has {', '.join(known)})",
+            str(name),
+        )
+    return load(path)
+
+
 def find(name: str | Path | None, variant: Variant) -> NativePolicy:
     """The policy of a name or file for a variant; without one, the shipped one.
 
     A variant without its own gets that of LIFO, the stricter rule.
     """
-    known = names()
     if name is None:
+        known = names()
         own = f"native-{variant.value}"
         return load(known[own if own in known else f"native-{Variant.LIFO.value}"])
-    policy = load(known.get(str(name), Path(name)))
+    policy = read(name)
     if policy.variant is not variant:
         raise InputError(f"the policy is for {policy.variant}, not for {variant}", str(name))
     return policy

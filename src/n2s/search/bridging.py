@@ -25,9 +25,7 @@ def network(name: str | Path | NamedPolicy | None, variant: Variant, size: int) 
     if not found.policy.learned:
         raise InputError(f"the policy {found.name} has no network whose scores could be used")
     if prior_alone(found.policy) is not None:
-        raise InputError(
-            f"the network of {found.name} says nothing beside its prior: name another (--checkpoint)"
-        )
+        raise InputError(f"the network of {found.name} says nothing beside its prior: name another")
     return found
 
 

@@ -90,7 +90,8 @@ def _line(text: str, path: Path, number: int) -> dict[str, Any]:
         line = json.loads(text)
     except ValueError as error:
         raise InputError(f"is not JSON ({error})", str(path), number) from None
-    if not isinstance(line, dict) or not line.keys() >= REQUIRED:
+    counts = isinstance(line, dict) and type(line.get("update")) is int
+    if not counts or not line.keys() >= REQUIRED:
         raise InputError(f"is no line of metrics: {quoted(text)}", str(path), number)
     return line
 
