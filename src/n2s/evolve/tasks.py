@@ -14,14 +14,10 @@ from n2s.local.chain import annealed
 from n2s.local.plan import settings_of
 from n2s.native import NativeChain, NativePolicy
 from n2s.native.bridge import Bridge, BridgedChain
-from n2s.problem import Instance, Variant, random_tour
+from n2s.native.price import step_price
+from n2s.problem import Instance, random_tour
 from n2s.problem.instance import IntArray
 
-STEP = {Variant.PDTSP: 2.5, Variant.LIFO: 0.8}
-"""What a step costs beside its requests, in the time that putting back one of several takes (N = 101).
-
-From steps with one request and those of the whole policy; other variants are taken for LIFO.
-"""
 GOOD = 30
 """Annealed iterations for each request behind the start of a warm task."""
 WARM_SHARE = 0.4
@@ -49,7 +45,7 @@ class Task:
 
     def run(self, policy: NativePolicy) -> tuple[float, int]:
         """(cost of the best tour, steps made)."""
-        step = STEP.get(self.land.variant, STEP[Variant.LIFO])
+        step = step_price(self.land.variant)
         expected = self.steps or self.work / (step + 1.0)
         outset = Outset(self.start, self.seed, self.scale, self.warm, expected, self.work > 0)
         if self.bridge is None:

@@ -25,6 +25,7 @@ from n2s.local.chain import annealed
 from n2s.local.plan import settings_of
 from n2s.native.chain import NativeChain
 from n2s.native.policy import NativePolicy
+from n2s.native.price import in_singles
 from n2s.problem.instance import IntArray
 
 if TYPE_CHECKING:
@@ -110,4 +111,6 @@ class BridgedChain(NativeChain):
 
 def bridged_chains(policy: NativePolicy, bridge: Bridge) -> ChainMaker:
     """Chains of a policy with weights for a bridge."""
-    return lambda land, outset: BridgedChain(land, outset, policy, bridge)
+    return lambda land, outset: BridgedChain(
+        land, in_singles(outset, policy, land.n), policy, bridge
+    )

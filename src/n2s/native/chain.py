@@ -13,6 +13,7 @@ from n2s.kernels.native_chain import run_native
 from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
 from n2s.local.plan import settings_of
 from n2s.native.policy import NativePolicy
+from n2s.native.price import in_singles
 from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 
@@ -135,7 +136,7 @@ def native_chains(policy: NativePolicy) -> ChainMaker:
 
     def make(land: Landscape, outset: Outset) -> PolicyChain:
         kind = NativeChain if isinstance(land, ShortTours) else LinkedNativeChain
-        return kind(land, outset, policy)
+        return kind(land, in_singles(outset, policy, land.n), policy)
 
     return make
 
