@@ -58,7 +58,7 @@ def judge(policy: NativePolicy, count: int) -> dict[str, list[float]]:
 def ablate(variant: str, without: str, minutes: float, count: int, seed: int) -> dict[str, object]:
     """Evolve without a part, and judge."""
     changes = ["run.threads=1", "validation.every=100000", "validation.count=1"]
-    changes.append(f"tasks.seed={seed}")
+    changes += [f"tasks.seed={seed}", "strategy.generations=1000000"]
     changes += ["validation.reference=1", "tasks.sizes=[21, 51, 51, 101]"]
     if without == GRADIENT:
         changes.append(f'strategy.kind="{Kind.GRADIENT}"')
@@ -74,6 +74,14 @@ def ablate(variant: str, without: str, minutes: float, count: int, seed: int) ->
 def percent(costs: dict[str, list[float]], whole: dict[str, list[float]]) -> dict[str, float]:
     """By how much searches cost more than those of the whole policy, by what they are."""
     return {what: 100 * float((np.array(costs[what]) / whole[what] - 1).mean()) for what in whole}
+
+
+def mean_and_error(values: list[float]) -> tuple[float, float | None]:
+    """The mean and its standard error, of which a single value says nothing."""
+    error = (
+        None if len(values) < 2 else round(float(np.std(values, ddof=1) / len(values) ** 0.5), 3)
+    )
+    return round(float(np.mean(values)), 3), error
 
 
 def main() -> None:
@@ -112,7 +120,7 @@ def main() -> None:
                 *(ablate, arguments.variant.value, str(name)),
                 *(arguments.minutes, arguments.count, seed),
             )
-            for seed in arguments.seeds
+            for seed in dict.fromkeys(arguments.seeds)
             for name in arguments.only
             if (str(name), seed) not in done
         }
@@ -123,21 +131,15 @@ def main() -> None:
                 file.write(json.dumps(line) + "\n")
             done[name, seed] = result["costs"]  # type: ignore[assignment]
             print(name, seed, result["generations"], flush=True)
-    table: dict[str, dict[str, tuple[float, float]]] = {}
-    for name in sorted({name for name, _ in done}):
+    table: dict[str, object] = {}
+    for name in dict.fromkeys(name for name, _ in done):
         found = [
             percent(costs, done[WHOLE, seed])
             for (other, seed), costs in done.items()
             if other == name and (WHOLE, seed) in done
         ]
-        table[name] = {
-            what: (
-                round(float(np.mean([each[what] for each in found])), 3),
-                round(
-                    float(np.std([each[what] for each in found]) / max(1, len(found) - 1) ** 0.5), 3
-                ),
-            )
-            for what in (found[0] if found else ())
+        table[name] = {"seeds": len(found)} | {
+            what: mean_and_error([each[what] for each in found]) for what in (found or [{}])[0]
         }
     print(json.dumps({"percent": table, "hardware": hardware()}, indent=1))
 

@@ -147,7 +147,7 @@ def test_a_network_scores_no_long_tours() -> None:
 
 
 def test_a_shipped_policy_is_a_run_of_its_preset(variant: Variant) -> None:
-    """From nothing, for as many generations as the preset says: one command makes it again."""
+    """By its record: from nothing, with the preset's keys, for as many generations as it says."""
     record = find(None, variant).record
     preset = json.loads(json.dumps(read_preset(PRESETS / f"native-{variant}.toml").as_table()))
     assert record["preset"] == f"native-{variant}"

@@ -122,7 +122,9 @@ def test_arrays_of_the_pair_kernels_never_begin_close_to_each_other(gaps: int) -
 
     Its sums then have other last bits: two runs of one training differed by where memory was free.
     """
+    kept = []
     for _ in range(20):
         scratch = pairs._scratch(np.zeros((1, gaps, 32), np.float32))
+        kept.append(scratch)  # or the next one would lie in the same place
         begins = sorted(array.ctypes.data for array in scratch)
         assert min(np.diff(begins)) >= 1024

@@ -126,14 +126,24 @@ def test_the_unit_of_a_crowded_map_does_not_matter(method: str, variant: Variant
     assert routes[0] == routes[1] == routes[2]
 
 
-def test_arcs_that_mean_never_do_not_count_as_length() -> None:
-    matrix = np.array(
-        [[0, 2, 3, 1e12, 4], [2, 0, 2, 2, 2], [3, 1, 0, 1, 1], [5, 2, 2, 0, 2], [1, 1, 1, 1, 0.0]]
-    )
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6])
+def test_arcs_that_mean_never_do_not_count_as_length(share: float) -> None:
+    """However many they are, and with an open end, whose arcs cost nothing."""
+    rng = np.random.default_rng(7)
+    matrix = rng.uniform(1.0, 2.0, (41, 41))
+    never = rng.random((41, 41)) < share
+    matrix[never] = 1e12
+    matrix[:, 0] = 0.0
+    np.fill_diagonal(matrix, 0.0)
     land = landscape_of(Instance(matrix=matrix))
     assert isinstance(land, ShortTours)
     assert land.careful
-    assert land.edge(np.array([0, 1, 2, 3, 4])) == pytest.approx(38 / 24)  # the diagonal counts
-    # All at one place: nothing costs anything, and a temperature has to be above 0 all the same.
+    tour = random_tour(20, Variant.PDTSP, rng)
+    assert land.edge(tour) == pytest.approx(matrix[matrix < 10].mean())
+
+
+def test_where_nothing_costs_anything() -> None:
+    """A temperature has to be above 0 all the same."""
     land = landscape_of(Instance(matrix=np.zeros((5, 5))))
-    assert (land.careful, land.edge(np.arange(5))) == (False, 1.0)  # type: ignore[attr-defined]
+    assert isinstance(land, ShortTours)
+    assert (land.careful, land.edge(np.arange(5))) == (False, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def save_state(state: State, folder: Path) -> None:
 def load_state(folder: str | Path) -> State:
     """Read what :func:`save_state` wrote."""
     path = Path(folder) / FILE
-    if not path.exists():
+    if not os.path.exists(path):  # which, unlike Path.exists, never raises
         raise InputError("there is no run to resume: the folder holds no " + FILE, str(folder))
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+import n2s
 from n2s.errors import InputError, located
 from n2s.evolve.config import EvolveConfig, config_of
-from n2s.evolve.state import State, load_state, save_state
+from n2s.evolve.state import FILE, State, load_state, save_state
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
 from n2s.kernels.native_decisions import LAYOUT
@@ -31,6 +32,8 @@ POLICY_FILE = "policy.json"
 NOTHING = -1
 FIRST_LAYERS = ("removal/features", "removal/views", "removal/bias", "heat/views", "heat/bias")
 """Where a fresh policy has random weights, so that the layer behind, all zeros, has something to use."""
+LIBRARIES = ("numpy", "numba", "cmaes")
+"""What a run has to be made with again to be the same."""
 LEAST_SPREAD = 1e-4
 """Relative differences in cost below which a task tells nothing."""
 
@@ -96,7 +99,8 @@ class Trainer:
         theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
         self._origin = {} if start is None else origin_of(start)
         if state is not None:
-            theta = np.array(state["theta"])  # what is not searched is what the run began with
+            # What is not searched is what the run began with.
+            theta = NativePolicy(config.tasks.variant, state["theta"]).theta.copy()
             self._origin = state["origin"]
         self._network, self._bridge_of = network_of(config)
         self._theta, self._free = switched_off(theta, config.strategy.without)
@@ -128,7 +132,13 @@ class Trainer:
         state = load_state(folder)
         with located(str(folder)):
             config = config_of(state["config"])
-        return cls(config, folder, state["preset"], None, state)
+        try:
+            return cls(config, folder, state["preset"], None, state)
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            # Whole, but of other versions of the policy or of the library behind the strategy.
+            raise InputError(
+                f"is no state that can be continued here ({error})", str(Path(folder) / FILE)
+            ) from None
 
     @property
     def policy(self) -> NativePolicy:
@@ -138,7 +148,7 @@ class Trainer:
             "generations": self.generation,
             "steps": self.steps,
             "minutes": round(self.seconds / 60, 1),
-            "versions": {name: version(name) for name in ("n2s", "numpy", "numba", "cmaes")},
+            "versions": {"n2s": n2s.__version__, **{name: version(name) for name in LIBRARIES}},
             "config": self.config.as_table(),
         }
         if self._network:
@@ -268,12 +278,15 @@ class Trainer:
             watch = Watch(lambda done, best: over(), steps=check.reference * task.land.n)
             return search(task.land, watch, np.random.default_rng(check.seed))[0]
 
-        for size in set(check.sizes) - self._references.keys():
+        for size in dict.fromkeys(check.sizes):
+            if size in self._references:
+                continue
             tasks = self._checks[size, f"gap_{size}_{check.steps[0]}"]
             found = list(pool.map(refer, tasks))
             if over():
                 return  # some searches were cut short
             self._references[size] = found
+            self._save()
         self._validate(pool, log, tell)
         self._save()
 

@@ -174,7 +174,10 @@ def pass_over(scores, times, last, n):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, error_model="numpy")
 def draw_request(scores, n, weights, uniform):  # type: ignore[no-untyped-def]
-    """A request from the softmax of (n,) scores; ``weights`` (n,) is scratch."""
+    """A request from the softmax of (n,) scores; ``weights`` (n,) is scratch.
+
+    What rounding leaves of the target, some 1e-7 of it, falls to the last one.
+    """
     high = scores[0]
     for r in range(1, n):
         high = max(high, scores[r])
@@ -185,11 +188,10 @@ def draw_request(scores, n, weights, uniform):  # type: ignore[no-untyped-def]
     target = uniform * everything
     chosen = 0
     for r in range(n):
-        if weights[r] > 0.0:  # what rounding leaves of the target falls to nobody without a weight
-            chosen = r
-            target -= weights[r]
-            if target < 0.0:
-                break
+        chosen = r
+        target -= weights[r]
+        if target < 0.0:
+            break
     return chosen + 1
 
 

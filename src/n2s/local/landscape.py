@@ -86,7 +86,7 @@ class ShortTours(Landscape):
         costs = np.ascontiguousarray(instance.costs)
         super().__init__(instance.variant, costs, instance.n, NEIGHBOURS)
         self.reach = costs if bool((costs == costs.T).all()) else reach_of(costs)
-        self.careful = forbids(costs)
+        self.careful = instance.matrix is not None and forbids(costs)
 
     def edge(self, tour: IntArray) -> float:
         """The mean arc of a tour, or of all arcs without those that mean "never"."""
@@ -177,9 +177,9 @@ class LongTours(Landscape):
 
 
 def usual(costs: FloatArray) -> float:
-    """The median arc of those that cost something: most stops may be at one place."""
+    """An arc as others are: most stops may be at one place, and more than half of the arcs mean "never"."""
     paid = costs[costs > 0]
-    return float(np.median(paid)) if len(paid) else 0.0
+    return float(np.quantile(paid, 0.25)) if len(paid) else 0.0
 
 
 def forbids(costs: FloatArray) -> bool:

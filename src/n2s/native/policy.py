@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -139,7 +140,7 @@ def read(name: str | Path) -> NativePolicy:
     """The policy of a name in the package, or of a file."""
     known = names()
     path = known.get(str(name), Path(name))
-    if not path.exists():
+    if not os.path.exists(path):  # which, unlike Path.exists, never raises
         raise InputError(
             f"there is no such file, and the package has no native policy of that name "
             f"(it has {', '.join(known)})",

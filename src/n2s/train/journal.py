@@ -82,8 +82,9 @@ class Journal:
             "minutes": position.seconds / 60,
             "validation_seconds": seconds,
         }
-        if self.log is not None:
-            self.log.write("validation", position.update, values)
+        if self.log is None:
+            return values
+        self.log.write("validation", position.update, values)
         gaps = ", ".join(
             f"N = {size}: {values[f'cost_{size}']:.4f} ({values[f'gap_{size}']:+.2%})"
             for size in sizes

@@ -88,7 +88,7 @@ def read_metrics(folder: str | Path) -> list[dict[str, Any]]:
 def _line(text: str, path: Path, number: int) -> dict[str, Any]:
     try:
         line = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON ({error})", str(path), number) from None
     counts = isinstance(line, dict) and type(line.get("update")) is int
     if not counts or not line.keys() >= REQUIRED:
