@@ -48,9 +48,7 @@ def test_the_default_is_the_native_search(method: str | None, variant: Variant) 
     [
         (399, Variant.LIFO, "native"),
         (401, Variant.LIFO, "anneal"),
-        (149, Variant.PDTSP, "anneal"),
-        (151, Variant.PDTSP, "native"),
-        (399, Variant.PDTSP, "native"),
+        (399, Variant.PDTSP, "anneal"),
         (401, Variant.PDTSP, "anneal"),
     ],
 )

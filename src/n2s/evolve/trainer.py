@@ -134,7 +134,7 @@ class Trainer:
             config = config_of(state["config"])
         try:
             return cls(config, folder, state["preset"], None, state)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             # Whole, but of other versions of the policy or of the library behind the strategy.
             raise InputError(
                 f"is no state that can be continued here ({error})", str(Path(folder) / FILE)

@@ -20,9 +20,6 @@ from n2s.search.result import HistoryPoint, Solution, verified
 from n2s.search.stop import AnyOf, Seconds, Standing, Steps
 from n2s.search.tick import Tick
 
-LEARNED_FROM = 150
-"""Nodes from which on PDTSP is left to the native policy; LIFO is at any size below LONG."""
-
 
 def search_natively(
     instance: Instance,
@@ -118,5 +115,5 @@ def chosen(options: Options, instance: Instance) -> Method:
     """The method that ``auto`` stands for, by the measurements in docs/solver.md."""
     if options.method is not Method.AUTO:
         return options.method
-    least = LEARNED_FROM if instance.variant is Variant.PDTSP else 0
-    return Method.NATIVE if least <= instance.size < LONG else Method.ANNEAL
+    learned = instance.variant is not Variant.PDTSP and instance.size < LONG
+    return Method.NATIVE if learned else Method.ANNEAL
