@@ -86,7 +86,7 @@ def test_a_run_begins_with_a_native_policy_as_its_prior(tmp_path: Path) -> None:
         ),
         ("first/policy.safetensors", ["data.variant=lifo"], "the policy is for pdtsp, the preset"),
         ("none.safetensors", [], "cannot be read"),
-        ("none", [], "cannot be read"),
+        ("none", [], "there is no such file, and the package has no native policy of that name"),
     ],
 )
 def test_beginnings_that_do_not_fit(

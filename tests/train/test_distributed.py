@@ -131,8 +131,9 @@ def test_two_processes_learn_what_one_learns_from_the_data_of_both(two: Path, fo
     assert rest["position"]["update"] == UPDATES
     for name, weight in after.state_dict().items():
         found = tensors[f"networks.{name}"]
-        torch.testing.assert_close(found, weight, atol=1e-6, rtol=0, msg=name)
-    # By a thousand tolerances away from where they began (but a few, which the softmax cancels).
+        # Adam makes steps of one size from gradients of any: what rounding changes in a tiny one grows.
+        torch.testing.assert_close(found, weight, atol=5e-6, rtol=0, msg=name)
+    # By hundreds of tolerances away from where they began (but a few, which the softmax cancels).
     moved = [
         float((after.state_dict()[name] - weight).abs().max())
         for name, weight in before.state_dict().items()

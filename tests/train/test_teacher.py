@@ -155,7 +155,7 @@ def test_who_cannot_teach(tmp_path: Path) -> None:
     sentences = {
         "native-single-lifo": "native-single-lifo: the policy is for lifo, not for pdtsp",
         str(tmp_path / "nobody.json"): f"{tmp_path / 'nobody.json'}: {nobody}",
-        "\0": f"\0: {nobody}",
+        "\0": f"\\x00: {nobody}",
     }
     for name, sentence in sentences.items():
         with pytest.raises(InputError) as caught:
