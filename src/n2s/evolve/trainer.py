@@ -286,7 +286,8 @@ class Trainer:
             if over():
                 return  # some searches were cut short
             self._references[size] = found
-            self._save()
+            if not self._begun:  # with the last size, only together with the first validation
+                self._save()
         self._validate(pool, log, tell)
         self._save()
 
