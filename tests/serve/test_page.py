@@ -84,7 +84,7 @@ def test_an_example_is_solved_watched_stepped_through_and_downloaded(page: Page)
     page.check("input[value=lifo]")
     page.fill("#seconds", "4")  # long enough to be seen at work by a browser on a busy machine
     page.click("#solve")
-    page.wait_for_function("document.getElementById('cost').textContent !== '–'")
+    expect(page.locator("#cost")).not_to_have_text("–", timeout=PATIENCE)
     first = cost(page)
     assert page.locator("#curve path.best").count() == 1
     expect(page.locator("#solve")).to_be_disabled()
@@ -253,7 +253,7 @@ def test_a_long_search_can_be_stopped_and_keeps_its_best(page: Page) -> None:
     generate(page, 20)
     page.fill("#seconds", "20")
     page.click("#solve")
-    page.wait_for_function("document.getElementById('cost').textContent !== '–'")
+    expect(page.locator("#cost")).not_to_have_text("–", timeout=PATIENCE)
     page.click("#stop")
     expect(page.locator("#slider")).to_be_enabled(timeout=5000)
     assert cost(page) > 0
