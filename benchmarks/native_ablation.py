@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="of the evolutions")
     # Without a network there is no bridge that could be left out.
-    choices = [WHOLE, GRADIENT, *(part for part in Part if part is not Part.BRIDGE)]
+    choices = [WHOLE, GRADIENT, *(part for part in Part if part not in (Part.OUTLOOK, Part.BRIDGE))]
     parser.add_argument("--only", nargs="+", choices=choices, default=choices)
     arguments = parser.parse_args()
     # What must be equal for two lines to be comparable, the preset's tasks among it.

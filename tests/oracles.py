@@ -385,6 +385,7 @@ NATIVE_BLOCKS = {
     "places": (4,),
     "blocks": (7,),
     "return": (6,),
+    "outlook": (9, 2),
     "bridge": (3,),
 }
 
@@ -411,11 +412,37 @@ def native_temperature(theta: np.ndarray, seen: np.ndarray, scale: float) -> flo
 
 
 def native_scores(theta: np.ndarray, seen: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """(n,) logits of removal from (8, n) features."""
+    """(n,) logits of removal from (8, n) features, or (10, n) where the policy looks around."""
     b = native_blocks(theta)
-    z = b["removal/features"] @ features
+    local, around = features[:8], features[8:]
+    direct = b["removal/linear"] @ local
+    z = b["removal/features"] @ local
     z += (b["removal/views"] @ seen + b["removal/bias"])[:, None]
-    return b["removal/linear"] @ features + b["removal/out"] @ np.maximum(z, 0)
+    if len(around):
+        direct = direct + b["outlook"][0] @ around
+        z += b["outlook"][1:] @ around
+    return direct + b["removal/out"] @ np.maximum(z, 0)
+
+
+def outlook(costs: np.ndarray, tour: Sequence[int], variant: Variant) -> list[float]:
+    """By request: the least change in cost of all tours that differ in its places alone."""
+    changes = []
+    for request in range(1, len(tour) // 2 + 1):
+        rest = without(tour, request)
+        others = [
+            other
+            for j, k in feasible_gaps(rest, request, variant)
+            if (other := reinserted(rest, request, j, k)) != list(tour)
+        ]
+        least = min((cost(costs, other) for other in others), default=math.inf)
+        changes.append(least - cost(costs, tour))
+    return changes
+
+
+def native_outlook(changes: Sequence[float], scale: float, temperature: float) -> np.ndarray:
+    """(2, n) savings in mean edges, at most 10,000, and in temperatures, at most 30."""
+    savings = -np.array(changes)
+    return np.stack([np.clip(savings / scale, -1e4, 1e4), np.clip(savings / temperature, -30, 30)])
 
 
 def native_counts(theta: np.ndarray, seen: np.ndarray) -> np.ndarray:

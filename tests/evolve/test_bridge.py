@@ -41,7 +41,7 @@ ONLY = "strategy.only=['bridge']"
 def test_without_a_network_there_is_nothing_to_weigh(tmp_path: Path) -> None:
     """As many dimensions as before there were bridges, and policies without one."""
     run = finished_run(tmp_path)
-    assert len(state_of(run)["strategy"]["_mean"]) == PARAMETERS - 3
+    assert len(state_of(run)["strategy"]["_mean"]) == 216
     assert load(run / "policy.json").bridge.tolist() == [0, 0, 0]
     assert "network" not in load(run / "policy.json").record
 
@@ -54,7 +54,7 @@ def test_with_a_network_its_weights_are_searched_too(tmp_path: Path) -> None:
     policy = load(tmp_path / "run" / "policy.json")
     assert (policy.theta[BRIDGE] != 0).all()
     assert policy.record["network"].startswith("tiny-0 ")
-    assert len(state_of(tmp_path / "run")["strategy"]["_mean"]) == PARAMETERS
+    assert len(state_of(tmp_path / "run")["strategy"]["_mean"]) == 216 + 3
 
 
 def test_only_the_bridge(first: Path, tmp_path: Path) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evolve.runs import TINY, preset
 from n2s.errors import InputError
 from n2s.evolve import EvolveConfig, read_preset
-from n2s.evolve.config import Kind, Shape, config_of
+from n2s.evolve.config import Kind, Shape, budgets_of, config_of
 from n2s.native import find
 from n2s.native.parts import Part
 from n2s.problem import Variant
@@ -146,13 +148,44 @@ def test_a_network_scores_no_long_tours() -> None:
     assert config_of({"tasks": {**tasks, "checkpoint": ""}}).tasks.sizes == (51, 401)
 
 
+def same_run(record: dict[str, Any], name: str) -> EvolveConfig:
+    """Check that a policy's record is a run of a preset, for as many generations as it had."""
+    preset = read_preset(PRESETS / f"{name}.toml")
+    config = config_of(record["config"])  # a key that is missing came later and has its default
+    assert record["preset"] == name
+    assert config.tasks == preset.tasks
+    assert config.validation == preset.validation
+    generations = config.strategy.generations
+    assert config.strategy == replace(preset.strategy, generations=generations)
+    return preset
+
+
 def test_a_shipped_policy_is_a_run_of_its_preset(variant: Variant) -> None:
     """By its record: from nothing, with the preset's keys, for as many generations as it says."""
     record = find(None, variant).record
-    preset = json.loads(json.dumps(read_preset(PRESETS / f"native-{variant}.toml").as_table()))
-    assert record["preset"] == f"native-{variant}"
+    preset = same_run(record, f"native-{variant}")
     assert "from" not in record
-    assert record["generations"] == preset["strategy"].pop("generations")
-    del record["config"]["strategy"]["generations"]  # of the command, which may have been stopped
-    for name in ("tasks", "strategy", "validation"):
-        assert record["config"][name] == preset[name]
+    assert record["generations"] == preset.strategy.generations
+
+
+def test_copies_belong_to_budgets_in_steps() -> None:
+    config = config_of({"tasks": {"steps": [10, 20], "copies": [4, 1]}})
+    assert budgets_of(config.tasks.steps, config.tasks.copies) == [(10, 4), (20, 1)]
+    assert budgets_of((10, 20), (3,)) == [(10, 3), (20, 3)]
+    for copies, sentence in (
+        ([1, 2, 3], "tasks.copies must be one number or 2, one for each of the steps"),
+        ([0], "tasks.copies must be at least 1, not 0"),
+        ([1001], "tasks.copies must be at most 1000, not 1001"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            config_of({"tasks": {"steps": [10, 20], "copies": copies}})
+        with pytest.raises(InputError, match=sentence.replace("tasks", "validation")):
+            config_of({"validation": {"steps": [10, 20], "copies": copies}})
+
+
+def test_an_outlook_is_for_steps_that_cost_alike() -> None:
+    with pytest.raises(InputError, match=r"strategy\.outlook: its time is not counted as work"):
+        config_of({"tasks": {"work": [100]}, "strategy": {"outlook": True}})
+    with pytest.raises(InputError, match=r"only names the outlook, but strategy\.outlook is false"):
+        config_of({"strategy": {"only": ["outlook"]}})
+    assert config_of({"strategy": {"only": ["outlook"], "outlook": True}}).strategy.outlook

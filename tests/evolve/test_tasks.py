@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,3 +148,31 @@ def test_a_task_is_the_same_search_every_time(variant: Variant) -> None:
 def test_long_tours_can_be_trained_with() -> None:
     task = task_of(generate(200, seed=1)[0], np.random.default_rng(1), steps=5)
     assert task.run(untrained(Variant.PDTSP))[1] == 5
+
+
+def test_the_best_of_copies_counts(variant: Variant) -> None:
+    """Each from a tour and a seed of its own; together they are as many searches, one after the other."""
+    instance = generate(10, seed=1, variant=variant)[0]
+    policy = untrained(variant)
+    task = task_of(instance, np.random.default_rng(5), steps=30, copies=4)
+    searches = [(task.start, task.seed), *task.copies]
+    alone = [replace(task, start=start, seed=seed, copies=()) for start, seed in searches]
+    costs = [one.run(policy)[0] for one in alone]
+    assert task.run(policy) == (min(costs), 4 * 30)
+    assert len(set(costs)) == 4
+    assert len({tuple(start.tolist()) for start, _ in searches}) == 4
+    for start, _ in searches:
+        assert oracles.is_feasible(start.tolist(), 10, variant)
+    # What comes before the copies is drawn alike without them.
+    single = task_of(instance, np.random.default_rng(5), steps=30)
+    assert summary(single) == summary(task)
+
+
+def test_copies_follow_their_budget() -> None:
+    config = Tasks(sizes=(5,), steps=(20, 40), copies=(3, 1), work=(30,), count=6)
+    drawn = [
+        (task.steps, task.work, 1 + len(task.copies))
+        for generation in range(2)
+        for task in draw_tasks(config, generation)
+    ]
+    assert set(drawn) == {(20, 0, 3), (40, 0, 1), (0, 30, 1)}

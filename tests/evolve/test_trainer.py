@@ -154,13 +154,13 @@ def test_gaps_are_relative_to_the_references(quick: Path) -> None:
 def test_the_policy_file_is_where_the_strategy_stands(whole: Path, kind: str) -> None:
     policy, state = load(whole / "policy.json"), state_of(whole)
     mean = state["strategy"]["mean" if kind.endswith("gradient") else "_mean"]
-    assert policy.theta[:-3].tolist() == mean
-    assert policy.bridge.tolist() == [0, 0, 0]
+    assert policy.theta[:216].tolist() == mean
+    assert not policy.theta[216:].any()  # neither an outlook nor a bridge was asked for
     assert policy.variant is Variant.LIFO
     assert (policy.record["preset"], policy.record["generations"]) == ("tiny", GENERATIONS)
     assert policy.record["steps"] == state["steps"] == read_metrics(whole)[-1]["transitions"]
     assert config_of(policy.record["config"]) == config_of(state["config"])
-    assert (policy.theta != fresh(1))[:-3].all()
+    assert (policy.theta != fresh(1))[:216].all()
 
 
 # --- going on -----------------------------------------------------------------------------------
@@ -384,8 +384,9 @@ def test_parts_that_are_left_out_stay_off(tmp_path: Path) -> None:
     before = trainer.policy.theta
     trainer.run()
     after = load(tmp_path / "run" / "policy.json").theta
-    # Nor is there a bridge without a network.
-    _, free = switched_off(before, (Part.SEVERAL, Part.BLOCKS, Part.AGE, Part.BRIDGE))
+    # Nor is there a bridge without a network, or an outlook that nobody asked for.
+    off = (Part.SEVERAL, Part.BLOCKS, Part.AGE, Part.OUTLOOK, Part.BRIDGE)
+    _, free = switched_off(before, off)
     assert (after[~free] == before[~free]).all()
     assert (after[free] != before[free]).all()
     assert len(trainer.strategy.mean) == free.sum() < len(after)

@@ -19,8 +19,10 @@ from n2s.kernels.native_decisions import (
     draw_request,
     draw_stretch,
     factor,
+    looks_around,
     removal_scores,
     return_chance,
+    tell_outlook,
     temperature_of,
     views,
     way_chances,
@@ -43,7 +45,7 @@ def test_the_layout() -> None:
     shapes = oracles.NATIVE_BLOCKS
     assert list(LAYOUT) == list(shapes)
     assert list(LAYOUT.values()) == [math.prod(shape) for shape in shapes.values()]
-    assert PARAMETERS == 219
+    assert PARAMETERS == 237
 
 
 @pytest.mark.parametrize(
@@ -83,11 +85,28 @@ def test_decisions_are_those_of_the_slow_twins(seed: int, sigma: float) -> None:
     assert return_chance(theta, seen) == pytest.approx(
         oracles.native_return_chance(theta, seen), rel=1e-12
     )
-    features = np.random.default_rng(seed).uniform(0, 4, (8, 7)).astype(np.float32)
+    features = np.random.default_rng(seed).uniform(-4, 4, (10, 7)).astype(np.float32)
     scores = np.empty(7, np.float32)
     removal_scores(theta, seen, features, 7, scores)
     expected = oracles.native_scores(theta, seen, features.astype(float))
     assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5 * sigma * (1 + sigma))
+
+
+def test_savings_by_hand() -> None:
+    """In mean edges of 0.5 and temperatures of 0.25, at most 10,000 and 30; worse places are negative."""
+    features = np.full((10, 5), 7, np.float32)
+    tell_outlook(np.array([-0.5, 0.25, 20.0, -1e9, np.inf]), 5, 0.5, 0.25, features)
+    assert features[8].tolist() == [1.0, -0.5, -40.0, 1e4, -1e4]
+    assert features[9].tolist() == [2.0, -1.0, -30.0, 30.0, -30.0]
+    assert (features[:8] == 7).all()
+
+
+@pytest.mark.parametrize("index", [0, 1, 2, 17])
+def test_who_weighs_savings_looks_around(index: int) -> None:
+    theta = np.zeros(PARAMETERS)
+    assert not looks_around(theta)
+    oracles.native_blocks(theta)["outlook"].reshape(-1)[index] = 1e-9
+    assert looks_around(theta)
 
 
 def test_decisions_of_zeros() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import oracles
 from model.observations import observe, policy_of, uniforms
 from n2s import kernels
 from n2s.errors import InputError
@@ -15,8 +16,10 @@ from n2s.kernels.native_chain import look
 from n2s.kernels.native_decisions import (
     FEATURES,
     PARAMETERS,
+    SEEN,
     VIEWS,
     removal_scores,
+    tell_outlook,
     temperature_of,
     views,
 )
@@ -60,12 +63,12 @@ def kernel_views(observation: Observation, row: int) -> np.ndarray:
 
 
 def kernel_features(observation: Observation, row: int) -> np.ndarray:
-    """(FEATURES, n) as the native chain keeps them."""
+    """(SEEN, n) as the native chain keeps them, without savings."""
     progress = observation.whole_progress()
     n, tour = observation.n, observation.tours[row]
     costs = observation.exact_costs()[row]
     scale = float(progress.edge[row])
-    result = np.zeros((FEATURES, n), np.float32)
+    result = np.zeros((SEEN, n), np.float32)
     place = np.zeros(len(tour), np.int64)
     look(costs, tour, costs[tour, np.roll(tour, -1)], n, scale, place, result)
     age = progress.age[row].numpy()
@@ -83,7 +86,9 @@ def test_what_is_seen(variant: Variant, batch: int, n: int, matrix: bool) -> Non
     local = features(observation)
     whole = seen(observation.whole_progress())
     for row in range(batch):
-        np.testing.assert_allclose(local[row].T, kernel_features(observation, row), 1e-5, 1e-6)
+        np.testing.assert_allclose(
+            local[row].T, kernel_features(observation, row)[:FEATURES], 1e-5, 1e-6
+        )
         np.testing.assert_allclose(whole[row], kernel_views(observation, row), 1e-5, 1e-6)
 
 
@@ -98,6 +103,10 @@ def test_removal_is_the_native_policys(variant: Variant, batch: int, n: int) -> 
     for row in range(batch):
         scores = np.empty(n, np.float32)
         local, whole = kernel_features(observation, row), kernel_views(observation, row)
+        costs, edge = observation.exact_costs()[row], float(observation.whole_progress().edge[row])
+        changes = oracles.outlook(costs, observation.tours[row].tolist(), variant)
+        heat = temperature_of(native.theta, whole, edge)
+        tell_outlook(np.array(changes), n, edge, heat, local)
         removal_scores(native.theta, whole, local, n, scores)
         expected = torch.tensor(scores).log_softmax(-1)
         torch.testing.assert_close(log_probs[row], expected, atol=2e-5, rtol=1e-4)

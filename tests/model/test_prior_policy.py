@@ -67,8 +67,10 @@ def test_later_training_does_not_change_it() -> None:
 def test_a_prior_that_is_no_number_is_refused() -> None:
     policy = with_prior(native_of(Variant.PDTSP))
     with torch.no_grad():
-        policy.reinsertion.prior.range.fill_(torch.nan)  # type: ignore[union-attr]
-    with pytest.raises(InputError, match=r"the weight reinsertion\.prior\.range holds a number"):
+        policy.reinsertion.prior.heat.range.fill_(torch.nan)  # type: ignore[union-attr]
+    with pytest.raises(
+        InputError, match=r"the weight reinsertion\.prior\.heat\.range holds a number"
+    ):
         quickest(policy)
 
 

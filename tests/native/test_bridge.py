@@ -31,6 +31,7 @@ def policy_of(variant: Variant, *weights: float) -> NativePolicy:
     blocks["count/bias"][0] = 80.0
     blocks["blocks"][:] = [-80.0, 0, 0, 0, 0, 0, 0]
     blocks["places"][:] = 0.0
+    blocks["outlook"][:] *= 0.1
     blocks["bridge"][:] = weights
     return NativePolicy(variant, theta)
 
@@ -96,15 +97,17 @@ def test_steps_have_the_probabilities_of_scores_and_costs(
     scores = scores_of(np.arange(7))
     bridge = Bridge(scores_of, scores, 10)
     counts: Counter[tuple[int, ...]] = Counter()
-    for seed in range(10_000):
+    for seed in range(10_000, 20_000):
         chain = BridgedChain(land, outset(n, variant, seed), policy, bridge)
         chain.advance(1, 0.25, 0.25)
         counts[tuple(chain.tour.tolist())] += 1
     nodes = outset(n, variant).tour.tolist()
     seen = np.array([0.0, 0.0, 0.25, (math.log2(640 / n) - 7) / 4, 0.0])
-    features = oracles.native_features(land.legs, nodes, SCALE, 1, [-30] * n, [0.0] * n)
-    logits = oracles.native_scores(policy.theta, seen, features) + weights[0] * scores.removal
     temperature = oracles.native_temperature(policy.theta, seen, SCALE)
+    local = oracles.native_features(land.legs, nodes, SCALE, 1, [-30] * n, [0.0] * n)
+    around = oracles.outlook(land.legs, nodes, variant)  # of the costs: scores are no savings
+    features = np.concatenate([local, oracles.native_outlook(around, SCALE, temperature)])
+    logits = oracles.native_scores(policy.theta, seen, features) + weights[0] * scores.removal
     expected: Counter[tuple[int, ...]] = Counter()
     for request, share in enumerate(np.exp(logits) / np.exp(logits).sum(), 1):
         rest = oracles.without(nodes, request)

@@ -24,7 +24,10 @@ from n2s.problem import Variant, generate, random_tour
 
 
 def some_policy(variant: Variant) -> NativePolicy:
-    return NativePolicy(variant, np.random.default_rng(2).normal(0, 0.3, PARAMETERS))
+    """One that does not look around, which long tours do not allow."""
+    theta = np.random.default_rng(2).normal(0, 0.3, PARAMETERS)
+    oracles.native_blocks(theta)["outlook"][:] = 0.0
+    return NativePolicy(variant, theta)
 
 
 def make(variant: Variant, warm: bool = False, n: int = 10, steps: float = 640.0) -> NativeChain:
@@ -103,6 +106,12 @@ def test_long_tours_are_linked() -> None:
         NativeChain(landscape_of(instance), outset, policy)
     make = native_chains(policy)
     assert isinstance(make(landscape_of(instance), outset), LinkedNativeChain)
+    theta = policy.theta.copy()
+    oracles.native_blocks(theta)["outlook"][3, 1] = 0.1
+    around = native_chains(NativePolicy(Variant.PDTSP, theta))
+    with pytest.raises(InputError, match="could save elsewhere, which 401 nodes do not allow"):
+        around(landscape_of(instance), outset)
+    assert isinstance(around(landscape_of(instance, dense=True), outset), NativeChain)
     assert isinstance(make(landscape_of(instance, dense=True), outset), NativeChain)
     assert isinstance(make(landscape_of(generate(199, seed=1)[0]), outset), NativeChain)
 

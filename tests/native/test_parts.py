@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from n2s.kernels.native_decisions import (
-    FEATURES,
     LAYOUT,
     PARAMETERS,
+    SEEN,
     VIEWS,
     block_chance,
     count_chances,
@@ -30,6 +30,7 @@ FEATURE_PARTS = {
     Part.LENGTH: (5,),
     Part.SPAN: (6,),
     Part.DEPTH: (7,),
+    Part.OUTLOOK: (8, 9),
 }
 VIEW_PARTS = {Part.EXCESS: 0, Part.STAGNATION: 1, Part.BUDGET: 3, Part.TIMED: 4}
 
@@ -82,7 +83,7 @@ def test_what_is_switched_off_never_happens(part: Part, chance: Callable[..., fl
 
 def test_only_some_parts() -> None:
     assert only(()).sum() == 0
-    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [216, 217, 218]
+    assert np.flatnonzero(only((Part.BRIDGE,))).tolist() == [234, 235, 236]
     both = np.flatnonzero(only((Part.HEAT, Part.PLACES)))
     expected = np.concatenate([indices(Part.HEAT), indices(Part.PLACES)])
     assert both.tolist() == sorted(expected.tolist())
@@ -91,10 +92,10 @@ def test_only_some_parts() -> None:
 @pytest.mark.parametrize(("part", "columns"), FEATURE_PARTS.items())
 def test_a_feature_that_is_off_is_not_seen(part: Part, columns: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)
-    features, seen = rng.normal(size=(FEATURES, 6)).astype(np.float32), rng.normal(size=VIEWS)
+    features, seen = rng.normal(size=(SEEN, 6)).astype(np.float32), rng.normal(size=VIEWS)
     off, _ = switched_off(random_theta(), (part,))
     before = scores(off, features, seen)
-    for column in range(FEATURES):
+    for column in range(SEEN):
         changed = features.copy()
         changed[column] += 1.0
         same = np.array_equal(scores(off, changed, seen), before)
@@ -104,7 +105,7 @@ def test_a_feature_that_is_off_is_not_seen(part: Part, columns: tuple[int, ...])
 @pytest.mark.parametrize(("part", "view"), VIEW_PARTS.items())
 def test_a_view_that_is_off_is_not_seen(part: Part, view: int) -> None:
     rng = np.random.default_rng(1)
-    features, seen = rng.normal(size=(FEATURES, 6)).astype(np.float32), rng.normal(size=VIEWS)
+    features, seen = rng.normal(size=(SEEN, 6)).astype(np.float32), rng.normal(size=VIEWS)
     off, _ = switched_off(random_theta(), (part,))
 
     def everything(seen: np.ndarray) -> list[float]:

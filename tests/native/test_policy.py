@@ -57,18 +57,23 @@ def test_blocks_are_slices_in_the_order_of_the_layout() -> None:
     assert [v for block in policy.blocks.values() for v in block] == list(range(PARAMETERS))
 
 
-def test_a_bridge_without_weights_is_none(tmp_path: Path) -> None:
-    """Neither files nor hashes of policies without one say a word of it."""
+def test_optional_blocks_without_weights_are_none(tmp_path: Path) -> None:
+    """Neither files nor hashes of policies without an outlook or a bridge say a word of it."""
     theta = np.random.default_rng(1).normal(size=PARAMETERS)
     whole = NativePolicy(Variant.LIFO, theta)
-    assert whole.bridge.tolist() == whole.blocks["bridge"] == theta[216:].tolist()
+    assert whole.bridge.tolist() == whole.blocks["bridge"] == theta[234:].tolist()
+    theta[234:] = 0.0
+    unbridged = NativePolicy(Variant.LIFO, theta)
+    assert unbridged.bridge.tolist() == [0, 0, 0]
+    assert list(unbridged.blocks) == list(LAYOUT)[:-1]
+    assert unbridged.blocks["outlook"] == theta[216:234].tolist()
     theta[216:] = 0.0
     without = NativePolicy(Variant.LIFO, theta)
-    assert without.bridge.tolist() == [0, 0, 0]
-    assert list(without.blocks) == list(LAYOUT)[:-1]
+    assert list(without.blocks) == list(LAYOUT)[:-2]
     text = json.dumps(["lifo", without.blocks])
-    assert without.sha256 == hashlib.sha256(text.encode()).hexdigest() != whole.sha256
-    for policy in (whole, without):
+    assert without.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert len({whole.sha256, unbridged.sha256, without.sha256}) == 3
+    for policy in (whole, unbridged, without):
         save(policy, tmp_path / "p.json")
         assert load(tmp_path / "p.json").theta.tolist() == policy.theta.tolist()
 
@@ -99,8 +104,8 @@ def test_the_hash_is_of_variant_and_parameters() -> None:
 @pytest.mark.parametrize(
     ("theta", "sentence"),
     [
-        (np.zeros(5), "a native policy has 219 parameters, not 5"),
-        (np.zeros((3, 73)), "a native policy has 219 parameters, not 219"),
+        (np.zeros(5), "a native policy has 237 parameters, not 5"),
+        (np.zeros((3, 79)), "a native policy has 237 parameters, not 237"),
         (np.full(PARAMETERS, np.nan), "a parameter of the native policy is not a number of"),
         (np.full(PARAMETERS, -np.inf), "a parameter of the native policy is not a number of"),
         (np.full(PARAMETERS, 1.1e6), "a parameter of the native policy is not a number of"),

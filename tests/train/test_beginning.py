@@ -58,7 +58,7 @@ def test_a_run_begins_with_a_native_policy_as_its_prior(tmp_path: Path) -> None:
     assert weights["removal.prior.features"].flatten().tolist() == pytest.approx(
         blocks["removal/features"]
     )
-    assert weights["reinsertion.prior.range"].tolist() == pytest.approx(blocks["heat/range"])
+    assert weights["reinsertion.prior.heat.range"].tolist() == pytest.approx(blocks["heat/range"])
     assert weights["reinsertion.prior.places"].tolist() == pytest.approx(blocks["places"])
     before = {name: weight.detach().clone() for name, weight in weights.items()}
     observation = observe(7, 3, Variant.PDTSP)
@@ -71,7 +71,7 @@ def test_a_run_begins_with_a_native_policy_as_its_prior(tmp_path: Path) -> None:
     torch.testing.assert_close(first.log_prob, second.log_prob)
     run_to(trainer, 2)
     moved = [name for name, weight in weights.items() if not torch.equal(weight, before[name])]
-    assert {"removal.prior.linear", "reinsertion.prior.range", "reinsertion.w3"} <= set(moved)
+    assert {"removal.prior.linear", "reinsertion.prior.heat.range", "reinsertion.w3"} <= set(moved)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ class Kind(StrEnum):
 
 LONGEST = 10**9
 """Of a search, in steps or requests put back."""
+MOST_COPIES = 1000
+"""Of one search."""
 
 
 def _sizes(sizes: tuple[int, ...], name: str) -> None:
@@ -60,6 +62,21 @@ def _budgets(budgets: tuple[int, ...], name: str) -> None:
         raise InputError(f"{name} must be at most {LONGEST}, not {max(budgets)}")
 
 
+def _copies(copies: tuple[int, ...], steps: tuple[int, ...], name: str) -> None:
+    """One number for each budget in steps, or one for all."""
+    positive(copies, name)
+    if len(copies) not in (1, len(steps)):
+        raise InputError(f"{name} must be one number or {len(steps)}, one for each of the steps")
+    if max(copies) > MOST_COPIES:
+        raise InputError(f"{name} must be at most {MOST_COPIES}, not {max(copies)}")
+
+
+def budgets_of(steps: tuple[int, ...], copies: tuple[int, ...]) -> list[tuple[int, int]]:
+    """(steps, copies) of every budget that counts steps."""
+    each = copies if len(copies) == len(steps) else copies * len(steps)
+    return list(zip(steps, each, strict=True))
+
+
 @dataclass(frozen=True)
 class Tasks:
     """What candidates are compared on; every generation draws new tasks, the same for all of them."""
@@ -70,6 +87,8 @@ class Tasks:
     """A shape named twice is drawn twice as often."""
     steps: tuple[int, ...] = (1000, 3000)
     """Budgets counted in steps, from a random tour."""
+    copies: tuple[int, ...] = (1,)
+    """For each of the steps, or for all: searches of one instance of which the best counts, as N2S-A's."""
     work: tuple[int, ...] = ()
     """Budgets counted in time, as requests put back: large removals have to pay for themselves."""
     count: int = 24
@@ -83,6 +102,7 @@ class Tasks:
         if not self.shapes:
             raise InputError("tasks.shapes must name a shape")
         _budgets(self.steps + self.work, "tasks.steps and tasks.work")
+        _copies(self.copies, self.steps, "tasks.copies")
         positive((self.count,), "tasks.count")
         if not 0 <= self.seed < 2**63:
             raise InputError(f"tasks.seed must be between 0 and 2**63 - 1, not {self.seed}")
@@ -102,6 +122,8 @@ class Strategy:
     """Parts of the policy that are switched off and not searched."""
     only: tuple[Part, ...] = ()
     """The parts that are searched, if not all; the others stay as they are."""
+    outlook: bool = False
+    """Whether weights of what requests could save elsewhere are searched too: for steps that cost alike."""
 
     def __post_init__(self) -> None:
         positive((self.generations,), "strategy.generations")
@@ -124,6 +146,8 @@ class Validation:
     sizes: tuple[int, ...] = (21, 51, 101)
     count: int = 20
     steps: tuple[int, ...] = (1000, 3000)
+    copies: tuple[int, ...] = (1,)
+    """For each of the steps, or for all: searches of which the best counts, as in the tasks."""
     work: tuple[int, ...] = ()
     """Budgets counted in time, from greedy tours, as in the tasks."""
     every: int = 20
@@ -135,6 +159,7 @@ class Validation:
     def __post_init__(self) -> None:
         _sizes(self.sizes, "validation.sizes")
         _budgets(self.steps, "validation.steps")
+        _copies(self.copies, self.steps, "validation.copies")
         if self.work:
             _budgets(self.work, "validation.work")
         _budgets((self.reference,), "validation.reference")
@@ -173,6 +198,12 @@ class EvolveConfig:
     def __post_init__(self) -> None:
         if Part.BRIDGE in self.strategy.only and not self.tasks.checkpoint:
             raise InputError("strategy.only names the bridge, but tasks.checkpoint no network")
+        if Part.OUTLOOK in self.strategy.only and not self.strategy.outlook:
+            raise InputError("strategy.only names the outlook, but strategy.outlook is false")
+        if self.strategy.outlook and self.tasks.work:
+            raise InputError(
+                "strategy.outlook: its time is not counted as work, so tasks.work must be []"
+            )
         if self.tasks.checkpoint:
             check_size(max(*self.tasks.sizes, *self.validation.sizes))
 

@@ -1,4 +1,4 @@
-"""A task: an instance, a tour to begin with, and a budget. Its loss is what the best tour costs."""
+"""A task: an instance, a tour to begin with or several, a budget. Its loss is what the best tour costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from n2s.evolve.config import Tasks
+from n2s.evolve.config import Tasks, budgets_of
 from n2s.evolve.problems import draw_instance
 from n2s.local import Landscape, Outset, landscape_of
 from n2s.local.chain import annealed
@@ -28,7 +28,7 @@ BridgeOf = Callable[[Instance, Landscape], Bridge]
 
 @dataclass(frozen=True)
 class Task:
-    """One search."""
+    """One search, or copies of it of which the best counts."""
 
     land: Landscape
     start: IntArray
@@ -42,12 +42,20 @@ class Task:
     """Whether the start is a good tour."""
     bridge: Bridge | None = None
     """To the network whose scores are weighed, if there is one; what it takes is not counted as work."""
+    copies: tuple[tuple[IntArray, int], ...] = ()
+    """Further tours to begin with, and their seeds."""
 
     def run(self, policy: NativePolicy) -> tuple[float, int]:
         """(cost of the best tour, steps made)."""
+        searches = ((self.start, self.seed), *self.copies)
+        runs = [self._search(policy, start, seed) for start, seed in searches]
+        return min(cost for cost, _ in runs), sum(steps for _, steps in runs)
+
+    def _search(self, policy: NativePolicy, start: IntArray, seed: int) -> tuple[float, int]:
+        """(cost of the best tour, steps made) of one search."""
         step = step_price(self.land.variant)
         expected = self.steps or self.work / (step + 1.0)
-        outset = Outset(self.start, self.seed, self.scale, self.warm, expected, self.work > 0)
+        outset = Outset(start, seed, self.scale, self.warm, expected, self.work > 0)
         if self.bridge is None:
             chain = NativeChain(self.land, outset, policy)
         else:
@@ -70,8 +78,12 @@ def task_of(
     work: int = 0,
     warm: bool = False,
     bridge_of: BridgeOf | None = None,
+    copies: int = 1,
 ) -> Task:
-    """Search an instance from a random tour if steps count, from a greedy or a good one if time does."""
+    """Search an instance from a random tour if steps count, from a greedy or a good one if time does.
+
+    Where steps count, there may be ``copies`` of the search, each from a tour of its own.
+    """
     land = landscape_of(instance, dense=True)
     scale = scale_of(land, generator)
     start = random_tour(instance.n, instance.variant, generator) if steps else land.start(generator)
@@ -82,19 +94,24 @@ def task_of(
         chain.advance(GOOD * land.n, 0.0, 1.0)
         start = chain.best_tour
     bridge = None if bridge_of is None else bridge_of(instance, land)
-    return Task(land, start, scale, seed, steps, work, warm, bridge)
+    more = tuple(
+        (random_tour(instance.n, instance.variant, generator), int(generator.integers(2**63)))
+        for _ in range(copies - 1)
+    )
+    return Task(land, start, scale, seed, steps, work, warm, bridge, more)
 
 
 def draw_tasks(config: Tasks, generation: int, bridge_of: BridgeOf | None = None) -> list[Task]:
     """The tasks of a generation: sizes, shapes and budgets each drawn evenly."""
     generator = np.random.default_rng([config.seed, generation])
-    budgets = [(steps, 0) for steps in config.steps] + [(0, work) for work in config.work]
+    budgets = [(steps, 0, copies) for steps, copies in budgets_of(config.steps, config.copies)]
+    budgets += [(0, work, 1) for work in config.work]
     tasks = []
     for index in range(config.count):
-        steps, work = budgets[(index + generation) % len(budgets)]
+        steps, work, copies = budgets[(index + generation) % len(budgets)]
         size = config.sizes[int(generator.integers(len(config.sizes)))]
         shape = config.shapes[int(generator.integers(len(config.shapes)))]
         instance = draw_instance(shape, size, config.variant, generator)
         warm = work > 0 and bool(generator.random() < WARM_SHARE)
-        tasks.append(task_of(instance, generator, steps, work, warm, bridge_of))
+        tasks.append(task_of(instance, generator, steps, work, warm, bridge_of, copies))
     return tasks

@@ -14,7 +14,7 @@ import numpy as np
 
 import n2s
 from n2s.errors import InputError, located
-from n2s.evolve.config import EvolveConfig, config_of
+from n2s.evolve.config import EvolveConfig, budgets_of, config_of
 from n2s.evolve.state import FILE, State, load_state, save_state
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
@@ -108,6 +108,8 @@ class Trainer:
             self._free &= only(config.strategy.only)
         if self._bridge_of is None:  # nothing could be learned about its weights
             self._free &= ~only((Part.BRIDGE,))
+        if not config.strategy.outlook:
+            self._free &= ~only((Part.OUTLOOK,))
         self.strategy = strategy_of(config.strategy, self._theta[self._free])
         self.generation = 0
         self.seconds = 0.0
@@ -249,10 +251,12 @@ class Trainer:
             instances = generate(
                 size // 2, check.count, check.seed + size, self.config.tasks.variant
             )
-            for steps in check.steps:
+            for steps, copies in budgets_of(check.steps, check.copies):
                 generator = np.random.default_rng([check.seed, size, steps])
-                name = f"gap_{size}_{steps}"
-                tasks[size, name] = [self._check(i, generator, steps) for i in instances]
+                name = f"gap_{size}_{steps}" + (f"x{copies}" if copies > 1 else "")
+                tasks[size, name] = [
+                    self._check(i, generator, steps, copies=copies) for i in instances
+                ]
             for work in check.work:
                 generator = np.random.default_rng([check.seed, size, work, 1])
                 name = f"work_gap_{size}_{work}"
@@ -260,9 +264,14 @@ class Trainer:
         return tasks
 
     def _check(
-        self, instance: Instance, generator: np.random.Generator, steps: int, work: int = 0
+        self,
+        instance: Instance,
+        generator: np.random.Generator,
+        steps: int,
+        work: int = 0,
+        copies: int = 1,
     ) -> Task:
-        return task_of(instance, generator, steps, work, bridge_of=self._bridge_of)
+        return task_of(instance, generator, steps, work, bridge_of=self._bridge_of, copies=copies)
 
     def _begin(
         self, pool: ThreadPoolExecutor, log: MetricsLog, tell: Tell, over: Callable[[], bool]
@@ -281,7 +290,7 @@ class Trainer:
         for size in dict.fromkeys(check.sizes):
             if size in self._references:
                 continue
-            tasks = self._checks[size, f"gap_{size}_{check.steps[0]}"]
+            tasks = next(tasks for (of, _), tasks in self._checks.items() if of == size)
             found = list(pool.map(refer, tasks))
             if over():
                 return  # some searches were cut short
@@ -301,6 +310,8 @@ class Trainer:
             gap = float((np.array(costs) / known - 1.0).mean())
             values[name] = gap
             budget = f"{tasks[0].steps} steps" if tasks[0].steps else f"work {tasks[0].work}"
+            if tasks[0].copies:
+                budget += f" x {1 + len(tasks[0].copies)}"
             told.append(f"N = {size}, {budget}: {gap:+.2%}")
         log.write("validation", self.generation, values)
         tell(f"generation {self.generation}, {self.seconds / 60:.1f} min: {'; '.join(told)}")

@@ -18,6 +18,7 @@ from n2s.kernels.feasible import (  # noqa: E402
     feasible_pairs,
     pick_feasible,
 )
+from n2s.kernels.outlook import outlooks  # noqa: E402
 from n2s.kernels.reinsertion import best_reinsertion, heat_bath_reinsertion  # noqa: E402
 from n2s.kernels.start import greedy_tours  # noqa: E402
 from n2s.kernels.term_draw import draw_by_terms  # noqa: E402
@@ -43,6 +44,7 @@ __all__ = [
     "heat_bath_reinsertion",
     "insert_requests",
     "insertion_changes",
+    "outlooks",
     "pick_feasible",
     "positions",
     "removal_gains",

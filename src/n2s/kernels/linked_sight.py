@@ -23,8 +23,8 @@ from n2s.kernels.arithmetic import quick_exp
 from n2s.kernels.legs import BORROWING, INLINE, leg
 from n2s.kernels.native_decisions import (
     FARTHEST,
-    FEATURES,
     OLDEST,
+    SEEN,
     draw_request,
     pass_over,
     removal_scores,
@@ -68,7 +68,7 @@ def new_sight(size):  # type: ignore[no-untyped-def]
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
         np.zeros(SAMPLE, np.int64),
-        np.zeros((FEATURES, SAMPLE), np.float32),
+        np.zeros((SEEN, SAMPLE), np.float32),
         np.zeros(SAMPLE, np.int64),
         np.zeros(SAMPLE, np.float32),
         np.zeros(SAMPLE, np.float32),

@@ -20,10 +20,10 @@ from n2s.kernels.cold_bath import COLD_BATH, draw_cold_allowed, draw_cold_anywhe
 from n2s.kernels.native_decisions import (
     EAGER_BLOCKS,
     FARTHEST,
-    FEATURES,
     LEVELS,
     OLDEST,
     PLACES,
+    SEEN,
     SEVERAL,
     VIEWS,
     WAYS,
@@ -33,14 +33,17 @@ from n2s.kernels.native_decisions import (
     draw_request,
     draw_stretch,
     factor,
+    looks_around,
     pass_over,
     removal_scores,
     return_chance,
+    tell_outlook,
     temperature_of,
     views,
     way_chances,
 )
 from n2s.kernels.native_draw import draw_allowed, draw_anywhere, draw_exactly, insertion_logits
+from n2s.kernels.outlook import look_around
 from n2s.kernels.random import next_below, next_uniform
 from n2s.kernels.recreate import open_gaps
 from n2s.kernels.ruin import mark, ruin_similar, ruin_stretch, ruin_strings
@@ -90,6 +93,7 @@ def run_native(  # type: ignore[no-untyped-def]
     variant,
     leave,
     reach,
+    back,
     near,
     alike,
     theta,
@@ -111,6 +115,7 @@ def run_native(  # type: ignore[no-untyped-def]
 ):
     """Go on with ``tour`` for some steps, in place; returns the progress behind them.
 
+    ``reach`` is what the bath believes arcs to cost that come to a stop, ``back`` the costs transposed.
     ``bias`` (n,) is added to the logits of taking a request out. ``costs`` (2,) are the current and the
     best cost; ``times`` (n,) the step at which a request was last taken out, ``traces`` (n,) how often
     lately; ``counters`` (2,) the steps made and those without improvement. Progress begins at ``progress``
@@ -129,12 +134,16 @@ def run_native(  # type: ignore[no-untyped-def]
     total, below = np.zeros(n + 1, np.float32), np.zeros(n + 1, np.int64)
     logits, weights = np.empty((3, size), np.float32), np.empty((4, size), np.float32)
     scratch = new_scratch(size)
-    features = np.zeros((FEATURES, n), np.float32)
+    features = np.zeros((SEEN, n), np.float32)
+    around = looks_around(theta)
+    tops, least = np.empty(size, np.int64), np.empty((n + 1, n) if around else (0, 0))
+    direct, kept, changes = np.empty(n), np.empty((2, n)), np.empty(n)
     scores, chances = np.empty(n, np.float32), np.empty(n, np.float32)
     seen, counts, ways = np.empty(VIEWS), np.empty(LEVELS), np.empty(WAYS)
     way_chances(theta, ways)
     measure(leave, now, tour_arcs)
     for r in range(n):
+        direct[r] = leave[r + 1, r + 1 + n]
         features[5, r] = min(0.2 * leave[r + 1, r + 1 + n] / scale, FARTHEST)
     look(leave, now, tour_arcs, n, scale, place, features)
     current, best = costs[0], costs[1]
@@ -180,6 +189,11 @@ def run_native(  # type: ignore[no-untyped-def]
                 features[3, r] = one / (one + four * age)
                 features[4, r] = traces[r]
                 traces[r] *= fade
+            if around:
+                look_around(
+                    variant, back, leave, now, tour_arcs, direct, below, tops, least, kept, changes
+                )
+                tell_outlook(changes, n, scale, temperature, features)
             removal_scores(theta, seen, features, n, scores)
             for r in range(n):
                 scores[r] += bias[r]

@@ -20,6 +20,8 @@ VIEWS = 5
 """What is seen of the whole: excess, stagnation, progress, budget, and whether that counts time."""
 FEATURES = 8
 """What is seen of a request: the two detours, age, freshness, trace, length, span, depth."""
+OUTLOOK = 2
+"""What looking around tells of a request: its savings elsewhere, in mean edges and in temperatures."""
 HIDDEN = 8
 HEAT = 4
 """Hidden units of the temperature."""
@@ -27,6 +29,9 @@ LARGEST = (1, 2, 4, 8, 16, 32)
 """Classes of how many requests go out: one, two, up to four, ..."""
 WAYS = 3
 """Of choosing related requests: strings, a stretch, similar ones."""
+
+SEEN = FEATURES + OUTLOOK
+"""Rows of features; those of the outlook are 0 for a policy that does not weigh it."""
 
 LAYOUT = {
     "removal/linear": FEATURES,
@@ -45,6 +50,7 @@ LAYOUT = {
     "places": 4,
     "blocks": 1 + VIEWS + 1,
     "return": 1 + VIEWS,
+    "outlook": (1 + HIDDEN) * OUTLOOK,
     "bridge": 3,
 }
 """Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
@@ -65,6 +71,7 @@ _RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
 )
 _COUNT_BIAS, _COUNT_VIEWS = BEGIN["count/bias"], BEGIN["count/views"]
 _WAYS, _BLOCKS, _RETURN = BEGIN["ways"], BEGIN["blocks"], BEGIN["return"]
+_OUTLOOK = BEGIN["outlook"]
 SEVERAL, PLACES = BEGIN["several"], BEGIN["places"]
 EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 """Where the chains find what they multiply temperatures by, and the bonuses of places."""
@@ -84,6 +91,8 @@ LONGEST = 5.0
 OLDEST = 4.0
 MOST = 3.0
 """Where age and views end."""
+MOST_OUTLOOK = 30.0
+"""Where savings in temperatures end."""
 FARTHEST = 1e4
 """Where lengths and detours end, in mean edges: an arc that means "never" is no number for a feature."""
 
@@ -133,16 +142,19 @@ def _weights(theta, begin):  # type: ignore[no-untyped-def]
 
 @njit(**BORROWING)
 def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped-def]
-    """Logits (n,) of taking each request out, from ``features`` (FEATURES, n); a vector loop a unit."""
+    """Logits (n,) of taking each request out, from ``features`` (SEEN, n); a vector loop a unit."""
     f0, f1, f2, f3 = features[0], features[1], features[2], features[3]
     f4, f5, f6, f7 = features[4], features[5], features[6], features[7]
+    f8, f9 = features[8], features[9]
     w0, w1, w2, w3, w4, w5, w6, w7 = _weights(theta, _LINEAR)
+    w8, w9 = np.float32(theta[_OUTLOOK]), np.float32(theta[_OUTLOOK + 1])
     for r in range(n):
         scores[r] = (
             (w0 * f0[r] + w1 * f1[r])
             + (w2 * f2[r] + w3 * f3[r])
             + (w4 * f4[r] + w5 * f5[r])
             + (w6 * f6[r] + w7 * f7[r])
+            + (w8 * f8[r] + w9 * f9[r])
         )
     zero = np.float32(0.0)
     for h in range(HIDDEN):
@@ -151,13 +163,33 @@ def removal_scores(theta, seen, features, n, scores):  # type: ignore[no-untyped
             shift += theta[_REMOVAL_VIEWS + h * VIEWS + view] * seen[view]
         bias, out = np.float32(shift), np.float32(theta[_REMOVAL_OUT + h])
         w0, w1, w2, w3, w4, w5, w6, w7 = _weights(theta, _FEATURES + h * FEATURES)
+        more = _OUTLOOK + (1 + h) * OUTLOOK
+        w8, w9 = np.float32(theta[more]), np.float32(theta[more + 1])
         for r in range(n):
             z = (
                 bias
                 + ((w0 * f0[r] + w1 * f1[r]) + (w2 * f2[r] + w3 * f3[r]))
                 + ((w4 * f4[r] + w5 * f5[r]) + (w6 * f6[r] + w7 * f7[r]))
+                + (w8 * f8[r] + w9 * f9[r])
             )
             scores[r] += out * max(z, zero)
+
+
+@njit(cache=True, error_model="numpy")
+def looks_around(theta):  # type: ignore[no-untyped-def]
+    """Whether the policy weighs what requests could save elsewhere."""
+    weights = theta[_OUTLOOK : _OUTLOOK + (1 + HIDDEN) * OUTLOOK]
+    return np.any(weights != 0.0)
+
+
+@njit(**BORROWING)
+def tell_outlook(changes, n, scale, temperature, features):  # type: ignore[no-untyped-def]
+    """Fill the features of the least ``changes`` (n,) in cost: savings in edges and in temperatures."""
+    for r in range(n):
+        saving = -changes[r]
+        features[FEATURES, r] = np.float32(min(max(saving / scale, -FARTHEST), FARTHEST))
+        warm = min(max(saving / temperature, -MOST_OUTLOOK), MOST_OUTLOOK)
+        features[FEATURES + 1, r] = np.float32(warm)
 
 
 @njit(cache=True, error_model="numpy")

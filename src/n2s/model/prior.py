@@ -16,13 +16,27 @@ from torch import nn
 
 from n2s import kernels
 from n2s.errors import InputError
-from n2s.kernels.native_decisions import COLD, FARTHEST, FEATURES, HEAT, HIDDEN, HOT, MOST, VIEWS
+from n2s.kernels.native_decisions import (
+    COLD,
+    FARTHEST,
+    FEATURES,
+    HEAT,
+    HIDDEN,
+    HOT,
+    MOST,
+    MOST_OUTLOOK,
+    OUTLOOK,
+    VIEWS,
+)
 from n2s.model.observation import Observation, Progress
 from n2s.problem.instance import IntArray
 
 if TYPE_CHECKING:
     from n2s.model.policy import Policy
 
+REMOVAL = ("linear", "features", "views", "bias", "out")
+BATH = ("range", "views", "bias", "out")
+"""Names of weights as a native policy's blocks have them."""
 SPREAD = 0.5
 """Of a fresh first layer's weights: the layer behind it, all zeros, has something to use."""
 
@@ -77,6 +91,39 @@ def features(observation: Observation) -> torch.Tensor:
     ).float()
 
 
+def outlook(observation: Observation, temperature: torch.Tensor) -> torch.Tensor:
+    """(B, n, OUTLOOK) what each request could save elsewhere, in mean edges and in temperatures (B,)."""
+    costs, tours = observation.exact_costs(), observation.tours
+    savings = -torch.from_numpy(kernels.outlooks(observation.variant, costs, tours))
+    edge = observation.whole_progress().edge.double()
+    in_edges = (savings / edge[:, None]).clamp(-FARTHEST, FARTHEST).to(temperature)
+    # From what is bounded already: a request without other places must not make gradients NaN.
+    warmth = temperature / edge.to(temperature)
+    return torch.stack(
+        [in_edges, (in_edges / warmth[:, None]).clamp(-MOST_OUTLOOK, MOST_OUTLOOK)], -1
+    )
+
+
+class Heat(nn.Module):
+    """How warm it is, by what is seen of the whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.range = _zeros(2)
+        self.views = _fresh(HEAT, VIEWS)
+        self.bias = _fresh(HEAT)
+        self.out = _zeros(HEAT)
+
+    def forward(self, observation: Observation) -> torch.Tensor:
+        """(B,) the temperature in the units of the observation's costs."""
+        progress = observation.whole_progress()
+        whole = seen(progress).to(self.range)
+        z = whole @ self.views.T + self.bias
+        heat = HOT + self.range[0] + (COLD - HOT + self.range[1]) * whole[:, 2]
+        heat = heat + nn.functional.softsign(z) @ self.out
+        return progress.edge.to(heat) * heat.clamp(-12.0, 6.0).exp()
+
+
 class RemovalPrior(nn.Module):
     """Which request: linear and a small MLP over local features and views."""
 
@@ -87,35 +134,31 @@ class RemovalPrior(nn.Module):
         self.views = _fresh(HIDDEN, VIEWS)
         self.bias = _fresh(HIDDEN)
         self.out = _zeros(HIDDEN)
+        self.outlook = _zeros(1 + HIDDEN, OUTLOOK)
+        """Of what requests could save elsewhere: linear, then for each unit."""
+        self.heat = Heat()
+        """The unit of savings: begins as the bath's, with weights of its own."""
 
     def forward(self, observation: Observation) -> torch.Tensor:
         """(B, n) logits."""
         local = features(observation).to(self.linear)
         whole = seen(observation.whole_progress()).to(self.linear)
         shift = whole @ self.views.T + self.bias  # (B, HIDDEN)
-        hidden = torch.relu(local @ self.features.T + shift[:, None])
-        return local @ self.linear + hidden @ self.out
+        direct, inner = local @ self.linear, local @ self.features.T
+        if torch.is_grad_enabled() or self.outlook.any():
+            around = outlook(observation, self.heat(observation)).to(self.linear)
+            direct = direct + around @ self.outlook[0]
+            inner = inner + around @ self.outlook[1:].T
+        return direct + torch.relu(inner + shift[:, None]) @ self.out
 
 
 class ReinsertionPrior(nn.Module):
-    """How warm the heat bath is, and what the old places are worth."""
+    """A heat bath, and what the old places are worth."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.range = _zeros(2)
-        self.views = _fresh(HEAT, VIEWS)
-        self.bias = _fresh(HEAT)
-        self.out = _zeros(HEAT)
+        self.heat = Heat()
         self.places = _zeros(4)
-
-    def temperature(self, observation: Observation) -> torch.Tensor:
-        """(B,) in the units of the observation's costs."""
-        progress = observation.whole_progress()
-        whole = seen(progress).to(self.range)
-        z = whole @ self.views.T + self.bias
-        heat = HOT + self.range[0] + (COLD - HOT + self.range[1]) * whole[:, 2]
-        heat = heat + nn.functional.softsign(z) @ self.out
-        return progress.edge.to(heat) * heat.clamp(-12.0, 6.0).exp()
 
     def forward(
         self, observation: Observation, requests: IntArray, changes: torch.Tensor
@@ -132,7 +175,7 @@ class ReinsertionPrior(nn.Module):
         old[rows, 2, j] = torch.from_numpy((j == k).astype(np.float32))
         bonus = old.to(changes) * self.places[:3, None]
         bonus = bonus + self.places[3] * torch.tensor([0.0, 0.0, 1.0]).to(changes)[:, None]
-        return bonus - changes / self.temperature(observation)[:, None, None]
+        return bonus - changes / self.heat(observation)[:, None, None]
 
 
 def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
@@ -151,14 +194,14 @@ def enter(
     removal: RemovalPrior, reinsertion: ReinsertionPrior, blocks: Mapping[str, Sequence[float]]
 ) -> None:
     """Put a native policy's parameters into the two priors."""
-    named = {
-        f"removal/{name}": getattr(removal, name)
-        for name in ("linear", "features", "views", "bias", "out")
-    }
-    named |= {
-        f"heat/{name}": getattr(reinsertion, name) for name in ("range", "views", "bias", "out")
-    }
-    named["places"] = reinsertion.places
+    zeros = [0.0] * removal.outlook.numel()  # a policy that does not look around has no such block
+    entries = [
+        *((getattr(removal, name), blocks[f"removal/{name}"]) for name in REMOVAL),
+        *((getattr(removal.heat, name), blocks[f"heat/{name}"]) for name in BATH),
+        *((getattr(reinsertion.heat, name), blocks[f"heat/{name}"]) for name in BATH),
+        (removal.outlook, blocks.get("outlook", zeros)),
+        (reinsertion.places, blocks["places"]),
+    ]
     with torch.no_grad():
-        for block, weight in named.items():
-            weight.copy_(torch.tensor(blocks[block]).view(weight.shape))
+        for weight, block in entries:
+            weight.copy_(torch.tensor(block).view(weight.shape))

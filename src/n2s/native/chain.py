@@ -10,6 +10,7 @@ import numpy as np
 from n2s.errors import InputError
 from n2s.kernels.linked_native import run_linked_native
 from n2s.kernels.native_chain import run_native
+from n2s.kernels.native_decisions import looks_around
 from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
 from n2s.local.plan import settings_of
 from n2s.native.policy import NativePolicy
@@ -76,6 +77,7 @@ class NativeChain(PolicyChain):
             land.variant.code,
             land.legs,
             self.reach,
+            land.reach,
             land.near,
             land.alike,
             self.theta,
@@ -102,6 +104,11 @@ class LinkedNativeChain(PolicyChain):
     """A sample of the requests and the gaps beside near stops are looked at."""
 
     def __init__(self, land: Landscape, outset: Outset, policy: NativePolicy) -> None:
+        if looks_around(policy.theta):
+            raise InputError(
+                f"the native policy looks at what every request could save elsewhere, which "
+                f"{land.size} nodes do not allow"
+            )
         super().__init__(land, outset, policy)
         self.stamps = np.zeros(land.n, np.int64)
 

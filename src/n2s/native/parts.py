@@ -45,6 +45,8 @@ class Part(StrEnum):
     """Moves of blocks (LIFO) or stretches."""
     RETURN = "return"
     """Going back to the best tour."""
+    OUTLOOK = "outlook"
+    """What requests could save elsewhere (``kernels.outlook``)."""
     BRIDGE = "bridge"
     """Scores of a network (``native.bridge``)."""
 
@@ -64,6 +66,7 @@ _BLOCKS = {
     Part.PLACES: ("places",),
     Part.BLOCKS: ("blocks",),
     Part.RETURN: ("return",),
+    Part.OUTLOOK: ("outlook",),
     Part.BRIDGE: ("bridge",),
 }
 

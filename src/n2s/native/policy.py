@@ -20,7 +20,8 @@ from n2s.problem.distance import FloatArray
 
 KIND = "n2s native policy"
 FORMAT = 3
-BRIDGE = "bridge"
+OPTIONAL = ("outlook", "bridge")
+"""Blocks that files and hashes leave out where they are all zeros."""
 LARGEST = 1e6
 """Of a parameter, in absolute value."""
 
@@ -46,18 +47,16 @@ class NativePolicy:
 
     @property
     def blocks(self) -> dict[str, list[float]]:
-        """The parameters by name; a bridge without weights is none, in files and hashes neither."""
+        """The parameters by name; what is optional and all zeros is none, in files and hashes neither."""
         ends = np.cumsum(list(LAYOUT.values()))
         parts = np.split(self.theta, ends[:-1])
         blocks = {name: part.tolist() for name, part in zip(LAYOUT, parts, strict=True)}
-        if not self.bridge.any():
-            del blocks[BRIDGE]
-        return blocks
+        return {n: part for n, part in blocks.items() if n not in OPTIONAL or any(part)}
 
     @property
     def bridge(self) -> FloatArray:
         """(3,) weights of a network's removal, pickup and delivery scores (``native.bridge``)."""
-        return self.theta[-LAYOUT[BRIDGE] :]
+        return self.theta[-LAYOUT["bridge"] :]
 
     @property
     def sha256(self) -> str:
@@ -112,10 +111,9 @@ def _policy(content: object) -> NativePolicy:
     blocks, record = content.get("parameters"), content.get("training")
     if not isinstance(blocks, dict) or not isinstance(record, dict):
         raise InputError("holds no parameters or no record of the training")
-    if BRIDGE not in blocks:
-        blocks = {**blocks, BRIDGE: [0.0] * LAYOUT[BRIDGE]}
-    if list(blocks) != list(LAYOUT):
+    if list(blocks) != [name for name in LAYOUT if name in blocks or name not in OPTIONAL]:
         raise InputError(f"has other blocks of parameters than {', '.join(LAYOUT)}")
+    blocks = {name: blocks.get(name, [0.0] * LAYOUT[name]) for name in LAYOUT}
     for name, length in LAYOUT.items():
         block = blocks[name]
         fits = isinstance(block, list) and len(block) == length
