@@ -2,7 +2,8 @@
 
 Everything in it is read from the checkpoint, the run's folder and what ``policy_quality.py`` printed.
 
-Run: ``python benchmarks/model_card.py RUN/best.safetensors --runs RUN... --quality FILE.json -o CARD.md``
+Run: ``python benchmarks/model_card.py RUN/best.safetensors --runs RUN... [--prior RUN] --quality FILE...
+-o CARD.md``; the prior's run is that of ``n2s evolve``, a quality file may hold any of the sizes.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from typing import Any
 
 from hardware import hardware
 
+from n2s.evolve.trainer import POLICY_FILE
 from n2s.model import Checkpoint, load
 from n2s.model.prior_policy import prior_alone
+from n2s.native import load as load_native
 from n2s.train.metrics import read_metrics
+
+LOOKS = 5
+"""Validations of an evolution that one row of its table is the mean of."""
 
 
 def facts(checkpoint: Checkpoint, path: Path) -> list[str]:
@@ -80,9 +86,38 @@ def curve(runs: list[Path]) -> list[str]:
     return lines
 
 
-def results(path: Path) -> list[str]:
+def evolution(run: Path) -> list[str]:
+    """How the prior came to be, and its validations: means of a few, as each is a single search."""
+    policy = load_native(run / POLICY_FILE)
+    record = policy.record
+    began = record.get("from", {}).get("training", {})
+    rows = [line for line in read_metrics(run) if line["kind"] == "validation"]
+    names = [name for name in rows[0] if name.startswith("gap_")]
+    titles = [f"N = {size}, {budget} steps" for _, size, budget in (n.split("_") for n in names)]
+    lines = [
+        f"`presets/{record['preset']}.toml`, {record['generations']} generations, "
+        f"{record['steps']:,} steps, {record['minutes']:.0f} minutes; sha256 `{policy.sha256}`. Begun with `{began.get('preset')}`, "
+        f"{began.get('generations')} generations, {began.get('steps', 0):,} steps, "
+        f"{began.get('minutes', 0):.0f} minutes.",
+        "",
+        f"Validation, means of {LOOKS} looks each (first row: the policy that it began with), gap to long "
+        "annealed searches; x8: the best of eight searches.",
+        "",
+        f"| minutes | {' | '.join(titles)} |",
+        f"| --- | {' | '.join('---' for _ in titles)} |",
+    ]
+    for group in [rows[:1], *(rows[i : i + LOOKS] for i in range(1, len(rows), LOOKS))]:
+        gaps = [100 * sum(row[name] for row in group) / len(group) for name in names]
+        cells = " | ".join(f"{gap:.2f} %" for gap in gaps)
+        lines.append(f"| {group[-1]['minutes']:.0f} | {cells} |")
+    return lines
+
+
+def results(paths: list[Path]) -> list[str]:
     """What ``policy_quality.py`` found."""
-    quality = json.loads(path.read_text())
+    quality: dict[str, Any] = {}
+    for path in paths:
+        quality |= json.loads(path.read_text())
     lines = [
         "| N | search | instances | mean cost | gap to best known | gap to LKH-3 10k (instances) |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -103,7 +138,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--runs", type=Path, nargs="+", required=True)
-    parser.add_argument("--quality", type=Path, required=True)
+    parser.add_argument("--prior", type=Path, help="the folder of the evolution of its prior")
+    parser.add_argument("--quality", type=Path, nargs="+", required=True)
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     checkpoint = load(arguments.checkpoint)
@@ -113,6 +149,8 @@ def main() -> None:
         ["", "## Results", "", *results(arguments.quality)],
         ["", "## Validation", "", *curve(arguments.runs)],
     ]
+    if arguments.prior is not None:
+        parts.append(["", "## The prior", "", *evolution(arguments.prior), ""])
     arguments.out.write_text("\n".join(line for part in parts for line in part))
 
 

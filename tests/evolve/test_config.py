@@ -16,6 +16,7 @@ from n2s.evolve import EvolveConfig, read_preset
 from n2s.evolve.config import Kind, Shape, budgets_of, config_of
 from n2s.native import find
 from n2s.native.parts import Part
+from n2s.native.policy import read
 from n2s.problem import Variant
 
 PRESETS = Path(__file__).parents[2] / "presets"
@@ -166,6 +167,12 @@ def test_a_shipped_policy_is_a_run_of_its_preset(variant: Variant) -> None:
     preset = same_run(record, f"native-{variant}")
     assert "from" not in record
     assert record["generations"] == preset.strategy.generations
+
+
+def test_a_prior_is_a_run_of_its_preset_from_the_policy_that_it_names(variant: Variant) -> None:
+    record = read(f"native-outlook-{variant}").record
+    same_run(record, f"native-outlook-{variant}")
+    assert record["from"]["sha256"] == read(f"native-single-{variant}").sha256
 
 
 def test_copies_belong_to_budgets_in_steps() -> None:
