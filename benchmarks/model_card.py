@@ -96,8 +96,10 @@ def evolution(run: Path) -> list[str]:
     titles = [f"N = {size}, {budget} steps" for _, size, budget in (n.split("_") for n in names)]
     lines = [
         f"`presets/{record['preset']}.toml`, {record['generations']} generations, "
-        f"{record['steps']:,} steps, {record['minutes']:.0f} minutes; sha256 `{policy.sha256}`. Begun with `{began.get('preset')}`, "
-        f"{began.get('generations')} generations, {began.get('steps', 0):,} steps, "
+        f"{record['steps']:,} steps, {record['minutes']:.0f} minutes; "
+        f"sha256 `{policy.sha256}`. "
+        f"Begun with `{began.get('preset')}`, {began.get('generations')} generations, "
+        f"{began.get('steps', 0):,} steps, "
         f"{began.get('minutes', 0):.0f} minutes.",
         "",
         f"Validation, means of {LOOKS} looks each (first row: the policy that it began with), gap to long "
