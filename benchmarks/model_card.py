@@ -86,11 +86,14 @@ def curve(runs: list[Path]) -> list[str]:
     return lines
 
 
-def evolution(run: Path) -> list[str]:
+def evolution(run: Path, origin: str) -> list[str]:
     """How the prior came to be, and its validations: means of a few, as each is a single search."""
     policy = load_native(run / POLICY_FILE)
+    if policy.sha256[:12] not in origin:
+        raise SystemExit(f"{run} is at {policy.sha256[:12]}, the network began with {origin}")
     record = policy.record
     began = record.get("from", {}).get("training", {})
+    before = f"`{began['preset']}`, {began['generations']} generations" if began else "nothing"
     rows = [line for line in read_metrics(run) if line["kind"] == "validation"]
     names = [name for name in rows[0] if name.startswith("gap_")]
     titles = [f"N = {size}, {budget} steps" for _, size, budget in (n.split("_") for n in names)]
@@ -98,12 +101,10 @@ def evolution(run: Path) -> list[str]:
         f"`presets/{record['preset']}.toml`, {record['generations']} generations, "
         f"{record['steps']:,} steps, {record['minutes']:.0f} minutes; "
         f"sha256 `{policy.sha256}`. "
-        f"Begun with `{began.get('preset')}`, {began.get('generations')} generations, "
-        f"{began.get('steps', 0):,} steps, "
-        f"{began.get('minutes', 0):.0f} minutes.",
+        f"Begun with {before}.",
         "",
-        f"Validation, means of {LOOKS} looks each (first row: the policy that it began with), gap to long "
-        "annealed searches; x8: the best of eight searches.",
+        f"Validation, means of up to {LOOKS} looks each (first row: the policy that it began with), gap to "
+        "long annealed searches; 1000x8 steps: the best of eight searches of 1,000.",
         "",
         f"| minutes | {' | '.join(titles)} |",
         f"| --- | {' | '.join('---' for _ in titles)} |",
@@ -152,7 +153,15 @@ def main() -> None:
         ["", "## Validation", "", *curve(arguments.runs)],
     ]
     if arguments.prior is not None:
-        parts.append(["", "## The prior", "", *evolution(arguments.prior), ""])
+        parts.append(
+            [
+                "",
+                "## The prior",
+                "",
+                *evolution(arguments.prior, str(checkpoint.record["from"])),
+                "",
+            ]
+        )
     arguments.out.write_text("\n".join(line for part in parts for line in part))
 
 

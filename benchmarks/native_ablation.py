@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="of the evolutions")
-    # Without a network there is no bridge that could be left out.
+    # No run of these has a network, or looks around: there is nothing that could be left out.
     choices = [WHOLE, GRADIENT, *(part for part in Part if part not in (Part.OUTLOOK, Part.BRIDGE))]
     parser.add_argument("--only", nargs="+", choices=choices, default=choices)
     arguments = parser.parse_args()

@@ -440,9 +440,9 @@ def outlook(costs: np.ndarray, tour: Sequence[int], variant: Variant) -> list[fl
 
 
 def native_outlook(changes: Sequence[float], scale: float, temperature: float) -> np.ndarray:
-    """(2, n) savings in mean edges, at most 10,000, and in temperatures, at most 30."""
+    """(2, n) savings in mean edges, at most 100, and in temperatures, at most 30."""
     savings = -np.array(changes)
-    return np.stack([np.clip(savings / scale, -1e4, 1e4), np.clip(savings / temperature, -30, 30)])
+    return np.stack([np.clip(savings / scale, -100, 100), np.clip(savings / temperature, -30, 30)])
 
 
 def native_counts(theta: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -180,7 +180,7 @@ def test_copies_belong_to_budgets_in_steps() -> None:
     assert budgets_of(config.tasks.steps, config.tasks.copies) == [(10, 4), (20, 1)]
     assert budgets_of((10, 20), (3,)) == [(10, 3), (20, 3)]
     for copies, sentence in (
-        ([1, 2, 3], "tasks.copies must be one number or 2, one for each of the steps"),
+        ([1, 2, 3], "tasks.copies must be one number for all steps or one for each of 2, not 3"),
         ([0], "tasks.copies must be at least 1, not 0"),
         ([1001], "tasks.copies must be at most 1000, not 1001"),
     ):
@@ -195,4 +195,9 @@ def test_an_outlook_is_for_steps_that_cost_alike() -> None:
         config_of({"tasks": {"work": [100]}, "strategy": {"outlook": True}})
     with pytest.raises(InputError, match=r"only names the outlook, but strategy\.outlook is false"):
         config_of({"strategy": {"only": ["outlook"]}})
+    with pytest.raises(InputError, match="its time is not counted as work"):
+        config_of({"validation": {"work": [100]}, "strategy": {"outlook": True}})
+    for left_out in ({"without": ["outlook"]}, {"only": ["heat"]}):
+        with pytest.raises(InputError, match=r"is true, but strategy\.without or strategy\.only"):
+            config_of({"strategy": {"outlook": True, **left_out}})
     assert config_of({"strategy": {"only": ["outlook"], "outlook": True}}).strategy.outlook

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evolve.runs import TINY, assert_same_run, preset, run_to
+from n2s.errors import InputError
 from n2s.evolve import Trainer
 from n2s.evolve.run import begin
 from n2s.native import load
@@ -58,3 +59,11 @@ def test_gaps_of_copies_have_their_name(around: Path) -> None:
     checks = [line for line in read_metrics(around) if line["kind"] == "validation"]
     gaps = {key for key in checks[0] if key.startswith("gap_")}
     assert gaps == {"gap_5_15x2", "gap_5_30", "gap_9_15x2", "gap_9_30"}
+
+
+def test_a_policy_that_looks_around_does_not_begin_where_work_counts(
+    around: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="the policy to begin with looks around"):
+        begin(preset(tmp_path), tmp_path / "run", (), around / "policy.json")
+    assert not (tmp_path / "run").exists()

@@ -155,8 +155,8 @@ def test_the_best_of_copies_counts(variant: Variant) -> None:
     instance = generate(10, seed=1, variant=variant)[0]
     policy = untrained(variant)
     task = task_of(instance, np.random.default_rng(5), steps=30, copies=4)
-    searches = [(task.start, task.seed), *task.copies]
-    alone = [replace(task, start=start, seed=seed, copies=()) for start, seed in searches]
+    searches = [(task.start, task.seed), *task.others]
+    alone = [replace(task, start=start, seed=seed, others=()) for start, seed in searches]
     costs = [one.run(policy)[0] for one in alone]
     assert task.run(policy) == (min(costs), 4 * 30)
     assert len(set(costs)) == 4
@@ -171,7 +171,7 @@ def test_the_best_of_copies_counts(variant: Variant) -> None:
 def test_copies_follow_their_budget() -> None:
     config = Tasks(sizes=(5,), steps=(20, 40), copies=(3, 1), work=(30,), count=6)
     drawn = [
-        (task.steps, task.work, 1 + len(task.copies))
+        (task.steps, task.work, 1 + len(task.others))
         for generation in range(2)
         for task in draw_tasks(config, generation)
     ]

@@ -261,7 +261,8 @@ def test_a_policy_of_another_variant(tmp_path: Path) -> None:
     missing = tmp_path / "none.json"
     assert refused(preset=preset(tmp_path), out=tmp_path / "run", start=missing) == (
         f"{missing}: there is no such file, and the package has no native policy of that name (it has "
-        "native-lifo, native-pdtsp, native-single-lifo, native-single-pdtsp)"
+        "native-lifo, native-outlook-lifo, native-outlook-pdtsp, native-pdtsp, native-single-lifo, "
+        "native-single-pdtsp)"
     )
     assert not (tmp_path / "run").exists()
 

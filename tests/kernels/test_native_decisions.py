@@ -93,10 +93,10 @@ def test_decisions_are_those_of_the_slow_twins(seed: int, sigma: float) -> None:
 
 
 def test_savings_by_hand() -> None:
-    """In mean edges of 0.5 and temperatures of 0.25, at most 10,000 and 30; worse places are negative."""
+    """In mean edges of 0.5 and temperatures of 0.25, at most 100 and 30; worse places are negative."""
     features = np.full((10, 5), 7, np.float32)
     tell_outlook(np.array([-0.5, 0.25, 20.0, -1e9, np.inf]), 5, 0.5, 0.25, features)
-    assert features[8].tolist() == [1.0, -0.5, -40.0, 1e4, -1e4]
+    assert features[8].tolist() == [1.0, -0.5, -40.0, 100.0, -100.0]
     assert features[9].tolist() == [2.0, -1.0, -30.0, 30.0, -30.0]
     assert (features[:8] == 7).all()
 

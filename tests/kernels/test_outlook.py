@@ -41,10 +41,9 @@ def test_every_tour_of_three_requests(variant: Variant) -> None:
 
 
 def test_by_hand() -> None:
-    """On a line, stops at 0, 1, 2, 3, 4 and the tour 0 1 3 2 4: each request may trade 2 for less.
+    """On a line: pickups at 1 and 3, deliveries at 2 and 4, both picked up first: 1, 3, 2, 4 costs 10.
 
-    Pickups at 1 and 3, deliveries at 2 and 4: the tour visits 1, 3, 2, 4 and costs 1 + 2 + 1 + 2 + 4 = 10.
-    With request 1 as 1, 2 or with request 2 as 3, 4 behind the other, 0 1 2 3 4 0 costs 8.
+    Whichever request moves, it can make 1, 2, 3, 4 of it, which costs 8.
     """
     at = np.array([0.0, 1.0, 3.0, 2.0, 4.0])
     costs = np.abs(at[:, None] - at)[None]

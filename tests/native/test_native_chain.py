@@ -19,8 +19,8 @@ from n2s.native import (
     native_settings,
 )
 from n2s.native import chain as module
-from n2s.native.policy import untrained
-from n2s.problem import Variant, generate, random_tour
+from n2s.native.policy import read, untrained
+from n2s.problem import Instance, Variant, generate, random_tour
 
 
 def some_policy(variant: Variant) -> NativePolicy:
@@ -215,3 +215,38 @@ def test_a_tour_to_melt_is_not_a_good_one() -> None:
 
 def test_small_budgets_go_into_one_chain(variant: Variant) -> None:
     assert native_settings(variant).alone == 1.0
+
+
+def locked(variant: Variant, never: float) -> Instance:
+    """Ten requests; the stops of the first two are joined with each other and the depot alone."""
+    n = 10
+    costs = generate(n, seed=4, variant=variant)[0].costs
+    allowed = np.ones_like(costs, bool)
+    for request, axis in ((1, 0), (2, 1)):
+        stops = [request, request + n]
+        arcs = np.ones_like(costs, bool)
+        arcs[:, stops] = False
+        arcs[np.ix_([0, *stops], stops)] = True
+        allowed &= arcs if axis == 0 else arcs.T
+    return Instance(matrix=np.where(allowed, costs, never), variant=variant)
+
+
+@pytest.mark.parametrize("never", [1e3, 1e6, 1e14])
+def test_requests_that_cannot_move_do_not_hold_up_the_search(
+    never: float, variant: Variant
+) -> None:
+    """The first and the last request of the tour are where they have to be; the others can be improved."""
+    instance = locked(variant, never)
+    land = landscape_of(instance)
+    others = random_tour(8, variant, np.random.default_rng(1))[1:]
+    others = np.where(others <= 8, others + 2, others + 4)
+    tour = np.array([0, 1, 11, *others, 2, 12])
+    chain = NativeChain(land, Outset(tour, 1, 0.3, False, 1000), read(f"native-outlook-{variant}"))
+    start = chain.best
+    assert start < 100
+    moved = np.zeros(10, np.int64)
+    for step in range(1000):
+        chain.advance(1, step / 1000, (step + 1) / 1000)
+        moved[int(np.argmax(chain.times))] += 1
+    assert chain.best < 0.7 * start
+    assert moved[:2].sum() < 100

@@ -66,7 +66,9 @@ def _copies(copies: tuple[int, ...], steps: tuple[int, ...], name: str) -> None:
     """One number for each budget in steps, or one for all."""
     positive(copies, name)
     if len(copies) not in (1, len(steps)):
-        raise InputError(f"{name} must be one number or {len(steps)}, one for each of the steps")
+        raise InputError(
+            f"{name} must be one number for all steps or one for each of {len(steps)}, not {len(copies)}"
+        )
     if max(copies) > MOST_COPIES:
         raise InputError(f"{name} must be at most {MOST_COPIES}, not {max(copies)}")
 
@@ -198,14 +200,28 @@ class EvolveConfig:
     def __post_init__(self) -> None:
         if Part.BRIDGE in self.strategy.only and not self.tasks.checkpoint:
             raise InputError("strategy.only names the bridge, but tasks.checkpoint no network")
-        if Part.OUTLOOK in self.strategy.only and not self.strategy.outlook:
-            raise InputError("strategy.only names the outlook, but strategy.outlook is false")
-        if self.strategy.outlook and self.tasks.work:
-            raise InputError(
-                "strategy.outlook: its time is not counted as work, so tasks.work must be []"
-            )
+        self._check_outlook()
         if self.tasks.checkpoint:
             check_size(max(*self.tasks.sizes, *self.validation.sizes))
+
+    def _check_outlook(self) -> None:
+        """That it is searched where it is asked for, and costs what the tasks count."""
+        strategy = self.strategy
+        if Part.OUTLOOK in strategy.only and not strategy.outlook:
+            raise InputError("strategy.only names the outlook, but strategy.outlook is false")
+        if not strategy.outlook:
+            return
+        if Part.OUTLOOK in strategy.without or (
+            strategy.only and Part.OUTLOOK not in strategy.only
+        ):
+            raise InputError(
+                "strategy.outlook is true, but strategy.without or strategy.only leaves it out"
+            )
+        if self.tasks.work or self.validation.work:
+            raise InputError(
+                "strategy.outlook: its time is not counted as work, so there must be no tasks.work "
+                "and no validation.work"
+            )
 
     def as_table(self) -> dict[str, Any]:
         """As TOML or JSON would hold it."""

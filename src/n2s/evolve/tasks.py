@@ -42,12 +42,12 @@ class Task:
     """Whether the start is a good tour."""
     bridge: Bridge | None = None
     """To the network whose scores are weighed, if there is one; what it takes is not counted as work."""
-    copies: tuple[tuple[IntArray, int], ...] = ()
-    """Further tours to begin with, and their seeds."""
+    others: tuple[tuple[IntArray, int], ...] = ()
+    """Further tours to begin with, and their seeds: of the other copies."""
 
     def run(self, policy: NativePolicy) -> tuple[float, int]:
         """(cost of the best tour, steps made)."""
-        searches = ((self.start, self.seed), *self.copies)
+        searches = ((self.start, self.seed), *self.others)
         runs = [self._search(policy, start, seed) for start, seed in searches]
         return min(cost for cost, _ in runs), sum(steps for _, steps in runs)
 

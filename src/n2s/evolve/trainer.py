@@ -18,7 +18,7 @@ from n2s.evolve.config import EvolveConfig, budgets_of, config_of
 from n2s.evolve.state import FILE, State, load_state, save_state
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
-from n2s.kernels.native_decisions import LAYOUT
+from n2s.kernels.native_decisions import LAYOUT, looks_around
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
 from n2s.native.parts import Part, only, switched_off
@@ -95,6 +95,11 @@ class Trainer:
         if start is not None and start.variant is not config.tasks.variant:
             raise InputError(
                 f"the policy to begin with is for {start.variant}, the tasks are {config.tasks.variant}"
+            )
+        if start is not None and config.tasks.work and looks_around(start.theta):
+            raise InputError(
+                "the policy to begin with looks around, which is not counted as work, but there are "
+                "tasks.work"
             )
         theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
         self._origin = {} if start is None else origin_of(start)
@@ -310,8 +315,8 @@ class Trainer:
             gap = float((np.array(costs) / known - 1.0).mean())
             values[name] = gap
             budget = f"{tasks[0].steps} steps" if tasks[0].steps else f"work {tasks[0].work}"
-            if tasks[0].copies:
-                budget += f" x {1 + len(tasks[0].copies)}"
+            if tasks[0].others:
+                budget += f" x {1 + len(tasks[0].others)}"
             told.append(f"N = {size}, {budget}: {gap:+.2%}")
         log.write("validation", self.generation, values)
         tell(f"generation {self.generation}, {self.seconds / 60:.1f} min: {'; '.join(told)}")

@@ -91,8 +91,9 @@ LONGEST = 5.0
 OLDEST = 4.0
 MOST = 3.0
 """Where age and views end."""
-MOST_OUTLOOK = 30.0
-"""Where savings in temperatures end."""
+MOST_SAVING, MOST_WARMTH = 100.0, 30.0
+"""Where savings end, in mean edges and in temperatures: far beyond what policies have seen, their scores
+might say anything, and requests that cannot move would be tried again and again."""
 FARTHEST = 1e4
 """Where lengths and detours end, in mean edges: an arc that means "never" is no number for a feature."""
 
@@ -187,9 +188,9 @@ def tell_outlook(changes, n, scale, temperature, features):  # type: ignore[no-u
     """Fill the features of the least ``changes`` (n,) in cost: savings in edges and in temperatures."""
     for r in range(n):
         saving = -changes[r]
-        features[FEATURES, r] = np.float32(min(max(saving / scale, -FARTHEST), FARTHEST))
-        warm = min(max(saving / temperature, -MOST_OUTLOOK), MOST_OUTLOOK)
-        features[FEATURES + 1, r] = np.float32(warm)
+        far = min(max(saving / scale, -MOST_SAVING), MOST_SAVING)
+        warm = min(max(saving / temperature, -MOST_WARMTH), MOST_WARMTH)
+        features[FEATURES, r], features[FEATURES + 1, r] = np.float32(far), np.float32(warm)
 
 
 @njit(cache=True, error_model="numpy")

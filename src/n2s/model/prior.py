@@ -24,7 +24,8 @@ from n2s.kernels.native_decisions import (
     HIDDEN,
     HOT,
     MOST,
-    MOST_OUTLOOK,
+    MOST_SAVING,
+    MOST_WARMTH,
     OUTLOOK,
     VIEWS,
 )
@@ -96,12 +97,12 @@ def outlook(observation: Observation, temperature: torch.Tensor) -> torch.Tensor
     costs, tours = observation.exact_costs(), observation.tours
     savings = -torch.from_numpy(kernels.outlooks(observation.variant, costs, tours))
     edge = observation.whole_progress().edge.double()
-    in_edges = (savings / edge[:, None]).clamp(-FARTHEST, FARTHEST).to(temperature)
-    # From what is bounded already: a request without other places must not make gradients NaN.
+    in_edges = (savings / edge[:, None]).to(temperature)
+    # Bounded before it is divided: a request without other places must not make gradients NaN.
+    finite = in_edges.clamp(-FARTHEST, FARTHEST)
     warmth = temperature / edge.to(temperature)
-    return torch.stack(
-        [in_edges, (in_edges / warmth[:, None]).clamp(-MOST_OUTLOOK, MOST_OUTLOOK)], -1
-    )
+    in_temperatures = (finite / warmth[:, None]).clamp(-MOST_WARMTH, MOST_WARMTH)
+    return torch.stack([in_edges.clamp(-MOST_SAVING, MOST_SAVING), in_temperatures], -1)
 
 
 class Heat(nn.Module):

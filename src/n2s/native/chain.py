@@ -107,7 +107,7 @@ class LinkedNativeChain(PolicyChain):
         if looks_around(policy.theta):
             raise InputError(
                 f"the native policy looks at what every request could save elsewhere, which "
-                f"{land.size} nodes do not allow"
+                f"{land.size} nodes do not allow; native-{policy.variant} does not"
             )
         super().__init__(land, outset, policy)
         self.stamps = np.zeros(land.n, np.int64)

@@ -51,7 +51,7 @@ class NativePolicy:
         ends = np.cumsum(list(LAYOUT.values()))
         parts = np.split(self.theta, ends[:-1])
         blocks = {name: part.tolist() for name, part in zip(LAYOUT, parts, strict=True)}
-        return {n: part for n, part in blocks.items() if n not in OPTIONAL or any(part)}
+        return {name: part for name, part in blocks.items() if name not in OPTIONAL or any(part)}
 
     @property
     def bridge(self) -> FloatArray:
