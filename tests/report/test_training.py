@@ -93,6 +93,17 @@ def test_an_evolution_draws_its_own_numbers_only() -> None:
     assert gaps.get_ylim()[0] < -10  # better than the reference is in sight
 
 
+def test_gaps_of_copies_have_a_line_and_say_so() -> None:
+    figure = training_figure([check(0, gap_101_1000x8=0.4, gap_101_3000=0.5, gap_21_1000x8=0.1)])
+    axes = axes_of(figure, "validation gap in %")
+    assert [line.get_label() for line in axes.get_lines()] == [
+        "N = 21, 1000 steps, best of 8",
+        "N = 101, 1000 steps, best of 8",
+        "N = 101, 3000 steps",
+    ]
+    assert [line.get_ydata()[0] for line in axes.get_lines()] == pytest.approx([10, 40, 50])
+
+
 def test_gaps_above_zero_are_drawn_from_zero() -> None:
     assert axes_of(training_figure([check(0, gap_5=0.5)]), "validation gap in %").get_ylim()[0] == 0
 

@@ -57,15 +57,13 @@ def training_figure(lines: Sequence[Mapping[str, Any]], title: str = "") -> Figu
 
 def _draw_validation(axes: Axes, checks: Sequence[Mapping[str, Any]]) -> None:
     keys = {key for line in checks for key in line if key.startswith("gap_")}
-    curves = sorted(tuple(map(int, key.split("_")[1:])) for key in keys)
-    for size, *steps in curves:
-        name = "_".join(map(str, ("gap", size, *steps)))
+    for name in sorted(keys, key=_numbers):
         held = [line for line in checks if name in line]
         axes.plot(
             [line["transitions"] for line in held],
             [100 * line[name] for line in held],
             marker=".",
-            label=f"N = {size}" + "".join(f", {count} steps" for count in steps),
+            label=_label(name),
         )
     axes.set_ylabel("validation gap in %")
     axes.set_xlabel("transitions")
@@ -73,8 +71,19 @@ def _draw_validation(axes: Axes, checks: Sequence[Mapping[str, Any]]) -> None:
     if min(gaps, default=0.0) >= 0:  # a policy may be better than what gaps refer to
         axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    if curves:
+    if keys:
         axes.legend()
+
+
+def _numbers(name: str) -> list[int]:
+    """gap_101, gap_101_1000 or gap_101_1000x8: the size, the steps, how many copies."""
+    return [int(number) for number in name.removeprefix("gap_").replace("x", "_").split("_")]
+
+
+def _label(name: str) -> str:
+    size, *budget = _numbers(name)
+    words = zip((", {} steps", ", best of {}"), budget, strict=False)
+    return f"N = {size}" + "".join(word.format(number) for word, number in words)
 
 
 def _draw_curve(axes: Axes, updates: Sequence[Mapping[str, Any]], name: str) -> None:
