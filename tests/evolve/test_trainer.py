@@ -28,7 +28,7 @@ from n2s.evolve.tasks import draw_tasks
 from n2s.evolve.trainer import fresh, losses_of
 from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, load, save
-from n2s.native.parts import Part, switched_off
+from n2s.native.parts import Part, indices, switched_off
 from n2s.native.policy import untrained
 from n2s.problem import Variant
 from n2s.search.interrupt import Interrupt
@@ -229,6 +229,7 @@ def test_a_time_limit_stops_and_says_so(tmp_path: Path) -> None:
 
 def test_a_run_begins_with_a_policy(tmp_path: Path) -> None:
     theta = np.random.default_rng(1).normal(0, 0.2, PARAMETERS)
+    theta[indices(Part.OUTLOOK)] = 0.0  # which work would not count
     first = NativePolicy(Variant.LIFO, theta, {"preset": "earlier", "generations": 7})
     save(first, tmp_path / "first.json")
     trainer = begin(preset(tmp_path), tmp_path / "run", start=tmp_path / "first.json")
@@ -299,7 +300,7 @@ def test_a_state_of_another_version(quick: Path, tmp_path: Path) -> None:
     assert refused(resume=tmp_path).startswith(f"{tmp_path}: there is no key 'tasks.size' (")
 
 
-@pytest.mark.parametrize("text", ["[", "[" * 100_000, "{}", "[1]", '{"format": 3, "state": 1}'])
+@pytest.mark.parametrize("text", ["[", "[" * 100_000, "{}", "[1]", '{"format": 4, "state": 1}'])
 def test_what_is_no_state(text: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
