@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from n2s.kernels.legs import BORROWING
-from n2s.kernels.rules import LIFO
+from n2s.kernels.rules import LIFO, gap_labels
 
 VECTOR = BORROWING | {"fastmath": {"nnan", "nsz"}}
 """No cost is NaN, which makes a minimum a vector instruction."""
@@ -53,21 +53,6 @@ def _offer(reach, leave, a, b, arc, pickup, n, together, least, best, into):  # 
 
 
 @njit(**BORROWING)
-def _nest(variant, tour, n, below, tops):  # type: ignore[no-untyped-def]
-    """The request on top of the stack behind every stop, and that ``below`` each; all 0 without a stack."""
-    top = 0
-    for position in range(len(tour)):
-        node = tour[position]
-        if variant == LIFO and node > n:
-            top = below[node - n]
-        elif node <= n:
-            below[node] = top
-            if variant == LIFO:
-                top = node
-        tops[position] = top
-
-
-@njit(**BORROWING)
 def _subtract_present(leave, tour, arcs, n, best):  # type: ignore[no-untyped-def]
     """From what the cheapest places cost to the change: less what the present ones do."""
     size = len(tour)
@@ -91,14 +76,15 @@ def look_around(variant, reach, leave, tour, arcs, direct, below, tops, least, k
     """Fill ``best`` (n,): the least change in cost if a request leaves its places for others.
 
     ``reach`` is ``leave`` transposed, ``arcs`` (N,) the arcs of the tour by the position that they leave,
-    ``direct`` (n,) the arcs from pickup to delivery. Scratch: ``below`` (n + 1,), ``tops`` (N,), ``least``
-    (n + 1, n) and ``kept`` (2, n). A request that has no other places gets infinity.
+    ``direct`` (n,) the arcs from pickup to delivery. Scratch: ``below`` (n + 1,), zeros where there is no
+    stack, ``tops`` (N,), ``least`` (n + 1, n) and ``kept`` (2, n). A request that has no other places gets
+    infinity.
     """
     size = len(tour)
     n = size // 2
     # The cheapest gap for the pickup between the old places, and what the delivery costs at its old one.
     into, old = kept[0], kept[1]
-    _nest(variant, tour, n, below, tops)
+    gap_labels(variant, tour, n, tops, tops, below)  # the top of the stack, which both labels are
     for label in range(n + 1 if variant == LIFO else 1):
         for r in range(n):
             least[label, r] = np.inf
@@ -181,7 +167,7 @@ def outlooks(variant, costs, tours):  # type: ignore[no-untyped-def]
             tour,
             arcs,
             direct,
-            np.empty(n + 1, np.int64),
+            np.zeros(n + 1, np.int64),
             np.empty(size, np.int64),
             np.empty((n + 1, n)),
             np.empty((2, n)),
