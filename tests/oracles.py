@@ -386,6 +386,7 @@ NATIVE_BLOCKS = {
     "blocks": (7,),
     "return": (6,),
     "outlook": (9, 2),
+    "build": (3,),
     "bridge": (3,),
 }
 

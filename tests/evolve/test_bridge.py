@@ -16,7 +16,7 @@ from n2s.evolve.run import begin
 from n2s.evolve.trainer import network_of
 from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, load, save
-from n2s.native.parts import Part, indices
+from n2s.native.parts import Part, only
 from n2s.problem import Variant
 from search.test_bridging import tiny
 
@@ -27,7 +27,7 @@ BRIDGE = slice(PARAMETERS - 3, PARAMETERS)
 def first(tmp_path: Path) -> Path:
     """A policy to begin with."""
     theta = np.random.default_rng(1).normal(0, 0.2, PARAMETERS)
-    theta[indices(Part.OUTLOOK)] = 0.0  # which work would not count
+    theta[only((Part.OUTLOOK, Part.BUILD))] = 0.0  # which are not for work
     theta[BRIDGE] = 0.0
     save(NativePolicy(Variant.LIFO, theta), tmp_path / "first.json")
     return tmp_path / "first.json"

@@ -175,6 +175,21 @@ def test_a_prior_is_a_run_of_its_preset_from_the_policy_that_it_names(variant: V
     assert record["from"]["sha256"] == read(f"native-single-{variant}").sha256
 
 
+def test_a_prior_that_builds_is_a_run_of_its_preset_too(variant: Variant) -> None:
+    record = read(f"native-build-{variant}").record
+    same_run(record, f"native-build-{variant}")
+    assert record["from"]["sha256"] == read(f"native-outlook-{variant}").sha256
+
+
+def test_building_is_for_budgets_in_steps() -> None:
+    with pytest.raises(InputError, match=r"strategy\.build: its time is not counted as work"):
+        config_of({"tasks": {"work": [100]}, "strategy": {"build": True}})
+    with pytest.raises(InputError, match=r"only names the build, but strategy\.build is false"):
+        config_of({"strategy": {"only": ["build"]}})
+    with pytest.raises(InputError, match=r"strategy\.build is true, but"):
+        config_of({"strategy": {"build": True, "without": ["build"]}})
+
+
 def test_copies_belong_to_budgets_in_steps() -> None:
     config = config_of({"tasks": {"steps": [10, 20], "copies": [4, 1]}})
     assert budgets_of(config.tasks.steps, config.tasks.copies) == [(10, 4), (20, 1)]

@@ -28,7 +28,7 @@ from n2s.evolve.tasks import draw_tasks
 from n2s.evolve.trainer import fresh, losses_of
 from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, load, save
-from n2s.native.parts import Part, indices, switched_off
+from n2s.native.parts import Part, only, switched_off
 from n2s.native.policy import untrained
 from n2s.problem import Variant
 from n2s.search.interrupt import Interrupt
@@ -229,7 +229,7 @@ def test_a_time_limit_stops_and_says_so(tmp_path: Path) -> None:
 
 def test_a_run_begins_with_a_policy(tmp_path: Path) -> None:
     theta = np.random.default_rng(1).normal(0, 0.2, PARAMETERS)
-    theta[indices(Part.OUTLOOK)] = 0.0  # which work would not count
+    theta[only((Part.OUTLOOK, Part.BUILD))] = 0.0  # which are not for work
     first = NativePolicy(Variant.LIFO, theta, {"preset": "earlier", "generations": 7})
     save(first, tmp_path / "first.json")
     trainer = begin(preset(tmp_path), tmp_path / "run", start=tmp_path / "first.json")
@@ -262,8 +262,8 @@ def test_a_policy_of_another_variant(tmp_path: Path) -> None:
     missing = tmp_path / "none.json"
     assert refused(preset=preset(tmp_path), out=tmp_path / "run", start=missing) == (
         f"{missing}: there is no such file, and the package has no native policy of that name (it has "
-        "native-lifo, native-outlook-lifo, native-outlook-pdtsp, native-pdtsp, native-single-lifo, "
-        "native-single-pdtsp)"
+        "native-build-lifo, native-build-pdtsp, native-lifo, native-outlook-lifo, "
+        "native-outlook-pdtsp, native-pdtsp, native-single-lifo, native-single-pdtsp)"
     )
     assert not (tmp_path / "run").exists()
 
@@ -386,8 +386,8 @@ def test_parts_that_are_left_out_stay_off(tmp_path: Path) -> None:
     before = trainer.policy.theta
     trainer.run()
     after = load(tmp_path / "run" / "policy.json").theta
-    # Nor is there a bridge without a network, or an outlook that nobody asked for.
-    off = (Part.SEVERAL, Part.BLOCKS, Part.AGE, Part.OUTLOOK, Part.BRIDGE)
+    # Nor is there a bridge without a network, or an outlook or a building that nobody asked for.
+    off = (Part.SEVERAL, Part.BLOCKS, Part.AGE, Part.OUTLOOK, Part.BUILD, Part.BRIDGE)
     _, free = switched_off(before, off)
     assert (after[~free] == before[~free]).all()
     assert (after[free] != before[free]).all()

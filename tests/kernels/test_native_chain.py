@@ -71,6 +71,7 @@ class Native:
         toil: float = 0.0,
         budget: float = 100.0,
         timed: bool = False,
+        build: bool = False,
     ) -> None:
         here = self.here
         self.progress = run_native(
@@ -78,7 +79,7 @@ class Native:
             *(self.theta, self.bias),
             self.scale,
             *(self.tour, self.best_tour, self.costs, self.times, self.traces, self.counters),
-            *(self.state, steps, progress, pace, toil, budget, timed),
+            *(self.state, steps, progress, pace, toil, budget, timed, build),
         )
 
     @property

@@ -58,6 +58,7 @@ def observe(
             edge=torch.tensor(0.1 + rng.random(batch) / 5),
             used=torch.tensor(rng.random(batch)),
             total=torch.tensor(rng.integers(100, 3000, batch).astype(float)),
+            settled=torch.ones(batch, n, dtype=torch.bool),
         ),
     )
 

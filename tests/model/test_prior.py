@@ -27,18 +27,21 @@ from n2s.kernels.native_draw import insertion_logits
 from n2s.model import FastPolicy, Observation, Policy, PolicyConfig, can_be_fast, plain
 from n2s.model.prior import adopt, features, seen
 from n2s.native import NativePolicy
+from n2s.native.parts import Part, indices
 from n2s.problem import Variant
 
 BOTH = list(Variant)[:2]
 
 
-def native_of(variant: Variant, seed: int = 0) -> NativePolicy:
+def native_of(variant: Variant, seed: int = 0, build: bool = False) -> NativePolicy:
     theta = 0.4 * np.random.default_rng(seed).normal(size=PARAMETERS)
+    if not build:
+        theta[indices(Part.BUILD)] = 0.0
     return NativePolicy(variant, theta)
 
 
 def with_prior(native: NativePolicy, **fields: object) -> Policy:
-    policy = policy_of(costs=True, prior="native", **fields)
+    policy = policy_of(costs=True, prior="native", build="build" in native.blocks, **fields)
     adopt(policy, native.blocks)
     return policy
 

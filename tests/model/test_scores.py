@@ -63,6 +63,7 @@ class Case:
                 edge=torch.full((batch,), 0.2),
                 used=torch.zeros(batch),
                 total=torch.full((batch,), 100.0),
+                settled=torch.ones(batch, n, dtype=torch.bool),
             ),
         )
 

@@ -32,6 +32,7 @@ def policy_of(variant: Variant, *weights: float) -> NativePolicy:
     blocks["blocks"][:] = [-80.0, 0, 0, 0, 0, 0, 0]
     blocks["places"][:] = 0.0
     blocks["outlook"][:] *= 0.1
+    blocks["build"][:] = 0.0
     blocks["bridge"][:] = weights
     return NativePolicy(variant, theta)
 

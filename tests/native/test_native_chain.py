@@ -26,7 +26,8 @@ from n2s.problem import Instance, Variant, generate, random_tour
 def some_policy(variant: Variant) -> NativePolicy:
     """One that does not look around, which long tours do not allow."""
     theta = np.random.default_rng(2).normal(0, 0.3, PARAMETERS)
-    oracles.native_blocks(theta)["outlook"][:] = 0.0
+    blocks = oracles.native_blocks(theta)
+    blocks["outlook"][:] = blocks["build"][:] = 0.0
     return NativePolicy(variant, theta)
 
 
@@ -40,7 +41,7 @@ def make(variant: Variant, warm: bool = False, n: int = 10, steps: float = 640.0
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """(steps, progress, pace, toil, budget, timed) of every call of the kernel."""
     calls: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(module, "run_native", lambda *a: calls.append(a[-6:]))
+    monkeypatch.setattr(module, "run_native", lambda *a: calls.append(a[-7:-1]))
     return calls
 
 
@@ -109,7 +110,7 @@ def test_long_tours_are_linked() -> None:
     theta = policy.theta.copy()
     oracles.native_blocks(theta)["outlook"][3, 1] = 0.1
     around = native_chains(NativePolicy(Variant.PDTSP, theta))
-    with pytest.raises(InputError, match="could save elsewhere, which 401 nodes do not allow"):
+    with pytest.raises(InputError, match="builds a tour first, which 401 nodes do not allow"):
         around(landscape_of(instance), outset)
     assert isinstance(around(landscape_of(instance, dense=True), outset), NativeChain)
     assert isinstance(make(landscape_of(instance, dense=True), outset), NativeChain)

@@ -12,7 +12,7 @@ import n2s
 from n2s.errors import InputError
 from n2s.kernels.native_decisions import PARAMETERS
 from n2s.native import NativePolicy, save
-from n2s.native.parts import Part, indices
+from n2s.native.parts import Part, only
 from n2s.native.policy import untrained
 from n2s.problem import Instance, Variant, evaluate, generate
 from n2s.search.solve import SolveManyError, solve, solve_many
@@ -21,7 +21,7 @@ from n2s.search.solve import SolveManyError, solve, solve_many
 @pytest.fixture
 def policy(variant: Variant, tmp_path: Path) -> Path:
     theta = np.random.default_rng(4).normal(0, 0.2, PARAMETERS)
-    theta[indices(Part.OUTLOOK)] = 0.0  # long tours refuse a policy that looks around
+    theta[only((Part.OUTLOOK, Part.BUILD))] = 0.0  # which long tours refuse
     save(NativePolicy(variant, theta), tmp_path / "policy.json")
     return tmp_path / "policy.json"
 

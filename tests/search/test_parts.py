@@ -15,6 +15,7 @@ from n2s.problem import Instance, Metric, Variant, generate, random_tours
 from n2s.search.interrupt import Interrupt
 from n2s.search.loop import run
 from n2s.search.network_view import classical_scaling, network_view
+from n2s.search.rounds import Rounds
 from n2s.search.state import SearchState
 from n2s.search.stop import AnyOf, NoImprovement, Seconds, Standing, Steps, Target, make_stop
 from n2s.search.symmetry import apply_symmetry, draw_symmetry
@@ -205,3 +206,88 @@ def test_the_loop_tells_the_policy_how_much_is_used() -> None:
     run(state, Listening(), NoImprovement(5), [np.random.default_rng(0)], 0.0, Interrupt())
     assert [used for used, _ in seen] == [0.0, 0.2, 0.4, 0.6, 0.8]
     assert [total for _, total in seen][1:] == pytest.approx([5.0] * 4)
+
+
+class Settling:
+    """Takes out requests in turn, and keeps what it saw."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[float, float, int, float]] = []
+
+    def act(self, observation: Observation, uniforms: torch.Tensor) -> Decision:
+        progress = observation.whole_progress()
+        settled = int(progress.settled[0].sum())
+        self.seen.append(
+            (float(progress.used[0]), float(progress.total[0]), settled, float(observation.best[0]))
+        )
+        requests = np.full(len(observation.tours), (len(self.seen) - 1) % observation.n + 1)
+        zeros = np.zeros(len(requests), np.int64)
+        return Decision(requests, zeros, zeros, None)  # type: ignore[arg-type]
+
+
+def test_rounds_of_the_loop() -> None:
+    """20 steps in two rounds for four requests: each begins with nothing settled and its own best cost."""
+    instance = generate(4, seed=1)[0]
+    tours = random_tours(4, Variant.PDTSP, 1, np.random.default_rng(0))
+    points = np.random.default_rng(0).random((1, 9, 2))
+    state = SearchState(
+        Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4, np.array([20.0])
+    )
+    decider, current, best = Settling(), [float(state.current[0])], [float(state.best[0])]
+
+    def note(tick: object) -> None:
+        current.append(float(state.current[0]))
+        best.append(float(state.best[0]))
+
+    run(
+        *(state, decider, Steps(20), [np.random.default_rng(0)], 0.0, Interrupt()),
+        callback=note,
+        rounds=Rounds(lambda total: 2, settled=4),
+    )
+    # While the first tour is built, nobody has to know how long the round is.
+    told = [0.0] * 4 + [s / 10 for s in range(4, 10)] + [s / 10 for s in range(10)]
+    assert [used for used, *_ in decider.seen] == pytest.approx(told)
+    assert [total for _, total, *_ in decider.seen] == pytest.approx([20.0] * 4 + [10.0] * 16)
+    assert [settled for _, _, settled, _ in decider.seen] == [0, 1, 2, 3, *[4] * 6] * 2
+    assert len(current) >= 20
+    costs = [best for *_, best in decider.seen]
+    expected = [min(current[: s + 1]) for s in range(10)]
+    expected += [min(current[10 : s + 1]) for s in range(10, 20)]
+    assert costs == pytest.approx(expected)
+    assert best == [min(current[: s + 1]) for s in range(len(best))]
+
+
+def test_a_given_tour_is_settled() -> None:
+    instance = generate(4, seed=1)[0]
+    tours = random_tours(4, Variant.PDTSP, 2, np.random.default_rng(0))
+    points = np.random.default_rng(0).random((2, 9, 2))
+    state = SearchState(Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4)
+    state.given[1] = True
+    settled = state.observe().whole_progress().settled
+    assert settled.tolist() == [[False] * 4, [True] * 4]
+
+
+class Clock:
+    """A rule by a clock that was at a half before the first step, and then goes 1 / 40 a step."""
+
+    def reason(self, standing: Standing) -> str | None:
+        return "time" if standing.step >= 20 else None
+
+    def share(self, standing: Standing) -> float:
+        return 0.5 + standing.step / 40
+
+
+def test_the_pace_is_that_of_the_steps_alone() -> None:
+    """Half the time went by before: 20 steps are left, not 2 at the end of the first one."""
+    instance = generate(4, seed=1)[0]
+    tours = random_tours(4, Variant.PDTSP, 1, np.random.default_rng(0))
+    points = np.random.default_rng(0).random((1, 9, 2))
+    totals = []
+    for rounds in (None, Rounds(lambda total: round(total / 10), settled=4)):
+        state = SearchState(Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4)
+        decider = Settling()
+        run(*(state, decider, Clock(), [np.random.default_rng(0)], 0.0, Interrupt()), rounds=rounds)
+        totals.append([total for _, total, *_ in decider.seen])
+    assert totals[0] == pytest.approx([9.0] + [20.0] * 19)
+    assert totals[1] == pytest.approx([9.0] * 4 + [10.0] * 16)
+    assert [settled for _, _, settled, _ in decider.seen] == [0, 1, 2, 3, *[4] * 6] * 2

@@ -14,6 +14,7 @@ from n2s.kernels.native_decisions import PARAMETERS
 from n2s.model import load
 from n2s.native import NativePolicy
 from n2s.native import save as save_native
+from n2s.native.parts import Part, indices
 from n2s.problem import Variant
 from n2s.train import Trainer
 from n2s.train.run import begin, train
@@ -23,7 +24,9 @@ NATIVE = ["policy.costs=true", "policy.prior=native"]
 
 
 def native(folder: Path, variant: Variant = Variant.PDTSP) -> NativePolicy:
-    policy = NativePolicy(variant, np.random.default_rng(1).normal(0, 0.3, PARAMETERS))
+    theta = np.random.default_rng(1).normal(0, 0.3, PARAMETERS)
+    theta[indices(Part.BUILD)] = 0.0
+    policy = NativePolicy(variant, theta)
     save_native(policy, folder / "native.json")
     return policy
 

@@ -114,6 +114,7 @@ def alone(path: Path) -> tuple[ActorCritic, ActorCritic]:
             budget = Budget(
                 np.concatenate([b.total for b in budgets]),
                 np.concatenate([b.used for b in budgets]),
+                np.concatenate([b.given for b in budgets]),
             )
             state = search_state(
                 data.variant, np.concatenate(points), np.concatenate(tours), budget

@@ -406,7 +406,7 @@ def test_behind_the_end_of_a_budget_nothing_is_to_be_gained() -> None:
     networks = ActorCritic(config)
     points = np.random.default_rng(0).random((4, 9, 2))
     tours = random_tours(4, Variant.LIFO, 4, np.random.default_rng(1))
-    budget = Budget(np.full(4, 20.0), np.array([0.2, 0.2, 0.9, 1.0]))
+    budget = Budget(np.full(4, 20.0), np.array([0.2, 0.2, 0.9, 1.0]), np.ones(4, bool))
     state = search_state(Variant.LIFO, points[[0, 0, 0, 0]], tours[[0, 0, 0, 0]], budget)
     values = networks.value(state.observe(), None).tolist()
     assert values[3] == 0.0
@@ -416,7 +416,10 @@ def test_behind_the_end_of_a_budget_nothing_is_to_be_gained() -> None:
     # An episode that is stepped to the end of its search gets there, whatever rounding does to the shares.
     for total in (300.0, 1777.7, 3000.0):
         walk = search_state(
-            Variant.LIFO, points, tours, Budget(np.full(4, total), np.full(4, 1 - 100 / total))
+            Variant.LIFO,
+            points,
+            tours,
+            Budget(np.full(4, total), np.full(4, 1 - 100 / total), np.ones(4, bool)),
         )
         policy = FastPolicy(networks.policy)
         for _ in range(99):

@@ -126,6 +126,8 @@ class Strategy:
     """The parts that are searched, if not all; the others stay as they are."""
     outlook: bool = False
     """Whether weights of what requests could save elsewhere are searched too: for steps that cost alike."""
+    build: bool = False
+    """Whether the policy builds a tour first, in rounds that are searched too: for budgets in steps."""
 
     def __post_init__(self) -> None:
         positive((self.generations,), "strategy.generations")
@@ -200,26 +202,25 @@ class EvolveConfig:
     def __post_init__(self) -> None:
         if Part.BRIDGE in self.strategy.only and not self.tasks.checkpoint:
             raise InputError("strategy.only names the bridge, but tasks.checkpoint no network")
-        self._check_outlook()
+        self._check_opted(Part.OUTLOOK, self.strategy.outlook)
+        self._check_opted(Part.BUILD, self.strategy.build)
         if self.tasks.checkpoint:
             check_size(max(*self.tasks.sizes, *self.validation.sizes))
 
-    def _check_outlook(self) -> None:
-        """That it is searched where it is asked for, and costs what the tasks count."""
+    def _check_opted(self, part: Part, wanted: bool) -> None:
+        """That a part is searched where it is asked for, and costs what the tasks count."""
         strategy = self.strategy
-        if Part.OUTLOOK in strategy.only and not strategy.outlook:
-            raise InputError("strategy.only names the outlook, but strategy.outlook is false")
-        if not strategy.outlook:
+        if part in strategy.only and not wanted:
+            raise InputError(f"strategy.only names the {part}, but strategy.{part} is false")
+        if not wanted:
             return
-        if Part.OUTLOOK in strategy.without or (
-            strategy.only and Part.OUTLOOK not in strategy.only
-        ):
+        if part in strategy.without or (strategy.only and part not in strategy.only):
             raise InputError(
-                "strategy.outlook is true, but strategy.without or strategy.only leaves it out"
+                f"strategy.{part} is true, but strategy.without or strategy.only leaves it out"
             )
         if self.tasks.work or self.validation.work:
             raise InputError(
-                "strategy.outlook: its time is not counted as work, so there must be no tasks.work "
+                f"strategy.{part}: its time is not counted as work, so there must be no tasks.work "
                 "and no validation.work"
             )
 

@@ -18,7 +18,7 @@ from n2s.evolve.config import EvolveConfig, budgets_of, config_of
 from n2s.evolve.state import FILE, State, load_state, save_state
 from n2s.evolve.strategy import strategy_of
 from n2s.evolve.tasks import BridgeOf, Task, draw_tasks, task_of
-from n2s.kernels.native_decisions import LAYOUT, looks_around
+from n2s.kernels.native_decisions import BEGIN, COLD, HOT, LAYOUT, builds, looks_around
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
 from n2s.native.parts import Part, only, switched_off
@@ -34,6 +34,11 @@ FIRST_LAYERS = ("removal/features", "removal/views", "removal/bias", "heat/views
 """Where a fresh policy has random weights, so that the layer behind, all zeros, has something to use."""
 LIBRARIES = ("numpy", "numba", "cmaes")
 """What a run has to be made with again to be the same."""
+FIRST_BUILDING = (math.log(0.05), math.log(20.0), 1.0)
+"""The block "build" of a policy that begins to build: nearly the cheapest places, and a round for every 20
+steps a request."""
+FIRST_RANGE = (math.log(0.6) - HOT, math.log(0.1 / 0.6) - (COLD - HOT))
+"""And its block "heat/range": from 0.6 to 0.1 mean edges, since what was just built is not to melt."""
 LEAST_SPREAD = 1e-4
 """Relative differences in cost below which a task tells nothing."""
 
@@ -96,11 +101,13 @@ class Trainer:
             raise InputError(
                 f"the policy to begin with is for {start.variant}, the tasks are {config.tasks.variant}"
             )
-        if start is not None and config.tasks.work and looks_around(start.theta):
-            raise InputError(
-                "the policy to begin with looks around, which is not counted as work, but there are "
-                "tasks.work"
-            )
+        if start is not None and config.tasks.work:
+            for does, what in ((looks_around, "looks around"), (builds, "builds tours")):
+                if does(start.theta):
+                    raise InputError(
+                        f"the policy to begin with {what}, which is not counted as work, but there "
+                        "are tasks.work"
+                    )
         theta = fresh(config.tasks.seed) if start is None else start.theta.copy()
         self._origin = {} if start is None else origin_of(start)
         if state is not None:
@@ -115,6 +122,12 @@ class Trainer:
             self._free &= ~only((Part.BRIDGE,))
         if not config.strategy.outlook:
             self._free &= ~only((Part.OUTLOOK,))
+        if not config.strategy.build:
+            self._free &= ~only((Part.BUILD,))
+        elif not builds(self._theta):
+            self._theta[only((Part.BUILD,))] = FIRST_BUILDING
+            begin = BEGIN["heat/range"]
+            self._theta[begin : begin + 2] = FIRST_RANGE
         self.strategy = strategy_of(config.strategy, self._theta[self._free])
         self.generation = 0
         self.seconds = 0.0

@@ -28,6 +28,7 @@ from n2s.kernels.native_decisions import (
     VIEWS,
     WAYS,
     block_chance,
+    building_temperature,
     count_chances,
     draw_count,
     draw_request,
@@ -88,6 +89,19 @@ def measure(leave, tour, arcs):  # type: ignore[no-untyped-def]
         arcs[position] = leave[tour[position], tour[(position + 1) % size]]
 
 
+@njit(cache=True, error_model="numpy")
+def _any_left(times, n, rank):  # type: ignore[no-untyped-def]
+    """The request of this rank among those that were never taken out."""
+    chosen = 0
+    for r in range(n):
+        if times[r] < 0:
+            chosen = r + 1
+            if rank == 0:
+                break
+            rank -= 1
+    return chosen
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_native(  # type: ignore[no-untyped-def]
     variant,
@@ -112,6 +126,7 @@ def run_native(  # type: ignore[no-untyped-def]
     toil,
     budget,
     timed,
+    build,
 ):
     """Go on with ``tour`` for some steps, in place; returns the progress behind them.
 
@@ -122,6 +137,10 @@ def run_native(  # type: ignore[no-untyped-def]
     and grows by ``pace`` a step and ``toil`` a request put back; where toil counts, the chain ends at 1.
     ``budget`` are the steps for each request that the whole chain has; ``timed`` says that time counts,
     not steps.
+
+    With ``build``, requests that were never taken out (``times`` below 0) are not looked at: as long as
+    there are any, a step takes out one of them, any alike, and puts it among those that were, which are
+    the first part of the tour. So n steps build a tour, whatever the one they began with was.
     """
     size = len(tour)
     n = size // 2
@@ -150,6 +169,11 @@ def run_native(  # type: ignore[no-untyped-def]
     clock, stagnation = counters[0], counters[1]
     per_request = np.float32(1.0 / n)
     fade = np.float32(1.0 - 0.5 / n)
+    built = n
+    if build:
+        built = 0
+        for r in range(n):
+            built += times[r] >= 0
     oldest, one, four = np.float32(OLDEST), np.float32(1.0), np.float32(4.0)
     for _ in range(steps):
         if toil > 0.0 and progress >= 1.0:
@@ -160,7 +184,8 @@ def run_native(  # type: ignore[no-untyped-def]
         clock += 1
         stagnation += 1
         changed = False
-        if current > best and next_uniform(state) < return_chance(theta, seen):
+        building = built < n
+        if not building and current > best and next_uniform(state) < return_chance(theta, seen):
             current = best
             for position in range(size):
                 now[position] = best_tour[position]
@@ -168,7 +193,7 @@ def run_native(  # type: ignore[no-untyped-def]
             look(leave, now, tour_arcs, n, scale, place, features)
             seen[0] = 0.0  # what else is seen of the whole is the same
             temperature = temperature_of(theta, seen, scale)
-        if next_uniform(state) < block_chance(theta, seen):
+        if not building and next_uniform(state) < block_chance(theta, seen):
             progress += toil
             first, last = draw_stretch(variant, place, size, state)
             lowest, highest = room_of(now, place, n, first, last)
@@ -189,19 +214,23 @@ def run_native(  # type: ignore[no-untyped-def]
                 features[3, r] = one / (one + four * age)
                 features[4, r] = traces[r]
                 traces[r] *= fade
-            if around:
+            count, request = 1, 0
+            if building:
+                request = _any_left(times, n, next_below(state, n - built))
+            elif around:
                 look_around(
                     variant, back, leave, now, tour_arcs, direct, below, tops, least, kept, changes
                 )
                 tell_outlook(changes, n, scale, temperature, features)
-            removal_scores(theta, seen, features, n, scores)
-            for r in range(n):
-                scores[r] += bias[r]
-            count_chances(theta, seen, counts)
-            count = draw_count(counts, n, state)
-            if count == 1 and n > 1:
-                pass_over(scores, times, clock - 1, n)
-            request = draw_request(scores, n, chances, next_uniform(state))
+            if not building:
+                removal_scores(theta, seen, features, n, scores)
+                for r in range(n):
+                    scores[r] += bias[r]
+                count_chances(theta, seen, counts)
+                count = draw_count(counts, n, state)
+                if count == 1 and n > 1:
+                    pass_over(scores, times, clock - 1, n)
+                request = draw_request(scores, n, chances, next_uniform(state))
             listed = mark(request, n, gone, out, 0)
             if count > 1:
                 u = next_uniform(state)
@@ -234,7 +263,14 @@ def run_native(  # type: ignore[no-untyped-def]
                     old_k = left - 1
             arcs[left - 1] = leave[rest[left - 1], 0]
             cost += arcs[left - 1]
+            # The gaps in sight, and the arc that closes the tour as far as it is built.
+            sight, hidden = left, arcs[left - 1]
             bath = temperature
+            if building:
+                sight = 2 * built + 1
+                hidden = arcs[sight - 1]
+                arcs[sight - 1] = leave[rest[sight - 1], 0]
+                bath = building_temperature(theta, scale)
             if listed > 1:
                 sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
                 bath *= factor(theta[SEVERAL])
@@ -246,7 +282,7 @@ def run_native(  # type: ignore[no-untyped-def]
                 pickup = out[index]
                 gone[pickup] = 0
                 if variant != 0:
-                    gap_labels(variant, rest[:left], n, labels[0], labels[1], below)
+                    gap_labels(variant, rest[:sight], n, labels[0], labels[1], below)
                 u, v = next_uniform(state), next_uniform(state)
                 j, k = -1, -1
                 if cold and variant == 0:
@@ -261,26 +297,30 @@ def run_native(  # type: ignore[no-untyped-def]
                     )
                 if j < 0:
                     insertion_logits(
-                        reach, leave, rest, arcs, left, pickup, pickup + n, inverse_t, logits
+                        reach, leave, rest, arcs, sight, pickup, pickup + n, inverse_t, logits
                     )
-                    if listed == 1:
+                    if listed == 1 and not building:
                         logits[0, old_j] += theta[PLACES]
                         logits[1, old_k] += theta[PLACES + 1]
                         if old_j == old_k:
                             logits[2, old_j] += theta[PLACES + 2]
-                    for gap in range(left):
+                    for gap in range(sight if not building else 0):
                         logits[2, gap] += np.float32(together)
                     if variant == 0:
-                        j, k = draw_anywhere(logits, left, weights, u, v)
+                        j, k = draw_anywhere(logits, sight, weights, u, v)
                     else:
                         j, k = draw_allowed(
-                            logits, left, labels[0], labels[1], weights, total, u, v
+                            logits, sight, labels[0], labels[1], weights, total, u, v
                         )
                 if j < 0:  # labels are 0 where precedence alone counts
-                    j, k = draw_exactly(logits, left, n, labels[0], labels[1], u, v)
+                    j, k = draw_exactly(logits, sight, n, labels[0], labels[1], u, v)
+                if building:
+                    arcs[sight - 1] = hidden
+                    built += 1
                 cost += open_gaps(leave, rest, arcs, left, pickup, pickup + n, j, k)
                 highest = max(highest, cost)
                 left += 2
+                sight = left
                 times[pickup - 1] = clock
                 traces[pickup - 1] += np.float32(0.5)
             if cost < CANCELLED * highest:

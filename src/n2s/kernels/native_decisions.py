@@ -51,6 +51,7 @@ LAYOUT = {
     "blocks": 1 + VIEWS + 1,
     "return": 1 + VIEWS,
     "outlook": (1 + HIDDEN) * OUTLOOK,
+    "build": 3,
     "bridge": 3,
 }
 """Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
@@ -71,7 +72,7 @@ _RANGE, _HEAT_VIEWS, _HEAT_BIAS, _HEAT_OUT = (
 )
 _COUNT_BIAS, _COUNT_VIEWS = BEGIN["count/bias"], BEGIN["count/views"]
 _WAYS, _BLOCKS, _RETURN = BEGIN["ways"], BEGIN["blocks"], BEGIN["return"]
-_OUTLOOK = BEGIN["outlook"]
+_OUTLOOK, _BUILD = BEGIN["outlook"], BEGIN["build"]
 SEVERAL, PLACES = BEGIN["several"], BEGIN["places"]
 EAGER_BLOCKS = BEGIN["blocks"] + LAYOUT["blocks"] - 1
 """Where the chains find what they multiply temperatures by, and the bonuses of places."""
@@ -191,6 +192,29 @@ def tell_outlook(changes, n, scale, temperature, features):  # type: ignore[no-u
         far = min(max(saving / scale, -MOST_SAVING), MOST_SAVING)
         warm = min(max(saving / temperature, -MOST_WARMTH), MOST_WARMTH)
         features[FEATURES, r], features[FEATURES + 1, r] = np.float32(far), np.float32(warm)
+
+
+@njit(cache=True, error_model="numpy")
+def builds(theta):  # type: ignore[no-untyped-def]
+    """Whether the policy builds a tour of its own before it searches."""
+    return np.any(theta[_BUILD : _BUILD + 3] != 0.0)
+
+
+@njit(cache=True, error_model="numpy")
+def building_temperature(theta, scale):  # type: ignore[no-untyped-def]
+    """Of the heat bath while the tour is built, in the units of the costs."""
+    return scale * factor(theta[_BUILD])
+
+
+@njit(cache=True, error_model="numpy")
+def rounds_of(theta, budget):  # type: ignore[no-untyped-def]
+    """Into how many rounds a budget is divided, given in steps for each request.
+
+    (budget / usual)^power, both learned; a round has time to build a tour and to search as long again.
+    """
+    usual, power = factor(theta[_BUILD + 1]), theta[_BUILD + 2]
+    most = min(0.5 * budget, 1e9)
+    return max(1, int(min(math.exp(power * math.log(budget / usual)), most)))
 
 
 @njit(cache=True, error_model="numpy")

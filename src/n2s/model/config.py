@@ -98,6 +98,8 @@ class PolicyConfig:
     """Start of the learned inverse temperature of the heat bath."""
     prior: Prior = Prior.BATH
     """Of a policy with costs."""
+    build: bool = False
+    """With the native prior: rounds of a search begin by building a tour."""
 
     def __post_init__(self) -> None:
         for name, kind in _ENUMS.items():
@@ -113,7 +115,7 @@ class PolicyConfig:
                 raise InputError(f"{name} must be a positive whole number, not {quoted(value)}")
             if value > largest:
                 raise InputError(f"{name} must be at most {largest}, not {quoted(value)}")
-        for name in ("scale_scores", "mask_last", "costs"):
+        for name in ("scale_scores", "mask_last", "costs", "build"):
             value = getattr(self, name)
             if type(value) is not bool:
                 raise InputError(f"{name} must be true or false, not {quoted(value)}")
@@ -128,6 +130,8 @@ class PolicyConfig:
             raise InputError(f"epsilon must be a share between 0 and 1, not {self.epsilon}")
         if self.prior is Prior.NATIVE and not self.costs:
             raise InputError("the native prior needs costs = true")
+        if self.build and self.prior is not Prior.NATIVE:
+            raise InputError('build = true needs prior = "native"')
         if not self.clip > 0:
             raise InputError(f"clip must be positive, not {self.clip}")
 

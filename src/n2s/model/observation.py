@@ -33,6 +33,8 @@ class Progress:
     """(B,) share of the budget that is used up, at most 1."""
     total: torch.Tensor
     """(B,) steps that the whole budget allows."""
+    settled: torch.Tensor
+    """(B, n) whether a request stands where the search has put it; all of them in a given tour."""
 
     @property
     def size(self) -> int:
@@ -93,7 +95,7 @@ class Observation:
                 )
         if self.progress is not None:
             for name, tensor in self.progress.by_name().items():
-                of_requests = name in ("age", "trace")
+                of_requests = name in ("age", "trace", "settled")
                 _check(name, tensor, (batch, size // 2) if of_requests else (batch,))
 
     @property
@@ -214,6 +216,11 @@ class History:
     def trace(self) -> torch.Tensor:
         """(B, n) how often each request was removed lately."""
         return torch.from_numpy(self._trace.astype(np.float32))
+
+    @property
+    def removed(self) -> np.ndarray:
+        """(B, n) whether each request was ever removed."""
+        return self._last_step >= 0
 
     @property
     def age(self) -> torch.Tensor:

@@ -17,17 +17,22 @@ from torch import nn
 from n2s import kernels
 from n2s.errors import InputError
 from n2s.kernels.native_decisions import (
+    BEGIN,
     COLD,
     FARTHEST,
     FEATURES,
     HEAT,
     HIDDEN,
     HOT,
+    LAYOUT,
     MOST,
     MOST_SAVING,
     MOST_WARMTH,
     OUTLOOK,
+    PARAMETERS,
     VIEWS,
+    builds,
+    rounds_of,
 )
 from n2s.model.observation import Observation, Progress
 from n2s.problem.instance import IntArray
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
 REMOVAL = ("linear", "features", "views", "bias", "out")
 BATH = ("range", "views", "bias", "out")
 """Names of weights as a native policy's blocks have them."""
+HIDDEN_GAP = -1e9
+"""Logit of a gap that is not in sight: no probability, but a number."""
 SPREAD = 0.5
 """Of a fresh first layer's weights: the layer behind it, all zeros, has something to use."""
 
@@ -126,10 +133,14 @@ class Heat(nn.Module):
 
 
 class RemovalPrior(nn.Module):
-    """Which request: linear and a small MLP over local features and views."""
+    """Which request: linear and a small MLP over local features and views.
 
-    def __init__(self) -> None:
+    With ``build``, as long as requests stand where chance has put them: one of these, any alike.
+    """
+
+    def __init__(self, build: bool = False) -> None:
         super().__init__()
+        self.build = build
         self.linear = _zeros(FEATURES)
         self.features = _fresh(HIDDEN, FEATURES)
         self.views = _fresh(HIDDEN, VIEWS)
@@ -150,14 +161,25 @@ class RemovalPrior(nn.Module):
             around = outlook(observation, self.heat(observation)).to(self.linear)
             direct = direct + around @ self.outlook[0]
             inner = inner + around @ self.outlook[1:].T
-        return direct + torch.relu(inner + shift[:, None]) @ self.out
+        logits = direct + torch.relu(inner + shift[:, None]) @ self.out
+        if not self.build:
+            return logits
+        settled = observation.whole_progress().settled.to(logits.device)
+        one_left = torch.zeros_like(logits).masked_fill(settled, -torch.inf)
+        return torch.where(settled.all(1, keepdim=True), logits, one_left)
 
 
 class ReinsertionPrior(nn.Module):
-    """A heat bath, and what the old places are worth."""
+    """A heat bath, and what the old places are worth.
 
-    def __init__(self) -> None:
+    With ``build``, as long as requests stand where chance has put them: a heat bath of its own, among
+    those that do not. They are the first part of the tour, and the rest is not seen.
+    """
+
+    def __init__(self, build: bool = False) -> None:
         super().__init__()
+        self.building = _zeros(LAYOUT["build"]) if build else None
+        """As the block "build": the bath's temperature, and how budgets are divided into rounds."""
         self.heat = Heat()
         self.places = _zeros(4)
 
@@ -176,7 +198,30 @@ class ReinsertionPrior(nn.Module):
         old[rows, 2, j] = torch.from_numpy((j == k).astype(np.float32))
         bonus = old.to(changes) * self.places[:3, None]
         bonus = bonus + self.places[3] * torch.tensor([0.0, 0.0, 1.0]).to(changes)[:, None]
-        return bonus - changes / self.heat(observation)[:, None, None]
+        terms = bonus - changes / self.heat(observation)[:, None, None]
+        if self.building is None:
+            return terms
+        settled = observation.whole_progress().settled
+        if bool(settled.all()):
+            return terms
+        edge = observation.whole_progress().edge.to(self.building)
+        bath = edge * self.building[0].clamp(-10.0, 10.0).exp()
+        building = _building(observation, requests, settled.sum(1).numpy(), bath)
+        return torch.where(
+            settled.all(1)[:, None, None].to(terms.device), terms, building.to(terms)
+        )
+
+
+def _building(
+    observation: Observation, requests: IntArray, settled: IntArray, bath: torch.Tensor
+) -> torch.Tensor:
+    """(B, 3, M) terms at temperatures (B,) while a tour is built of (B,) requests ``settled`` so far."""
+    rests = kernels.remove_requests(observation.tours, requests)
+    hidden = np.arange(rests.shape[1]) > 2 * settled[:, None]
+    rests[hidden] = 0  # as if the tour went home where its first part ends
+    changes = kernels.insertion_changes(observation.exact_costs(), rests, requests)
+    terms = -torch.from_numpy(np.stack(changes, 1)).to(bath) / bath[:, None, None]
+    return terms.masked_fill(torch.from_numpy(hidden)[:, None].to(bath.device), HIDDEN_GAP)
 
 
 def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
@@ -188,7 +233,22 @@ def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
     reinsertion = getattr(policy.reinsertion, "prior", None)
     if removal is None or reinsertion is None:
         raise InputError('only a policy with prior = "native" can begin with a native policy')
+    if ("build" in blocks) != policy.config.build:
+        raise InputError(
+            "the native policy builds tours, but build is false"
+            if "build" in blocks
+            else "build is true, but the native policy builds no tours"
+        )
     enter(removal, reinsertion, blocks)
+
+
+def rounds_in(policy: Policy, budget: float) -> int:
+    """Into how many rounds a policy divides a budget, given in steps for each request."""
+    building = getattr(getattr(policy.reinsertion, "prior", None), "building", None)
+    theta = np.zeros(PARAMETERS)
+    if building is not None:
+        theta[BEGIN["build"] :][: LAYOUT["build"]] = building.detach().cpu().double().numpy()
+    return int(rounds_of(theta, max(1.0, budget))) if builds(theta) else 1
 
 
 def enter(
@@ -203,6 +263,8 @@ def enter(
         (removal.outlook, blocks.get("outlook", zeros)),
         (reinsertion.places, blocks["places"]),
     ]
+    if reinsertion.building is not None:
+        entries.append((reinsertion.building, blocks["build"]))
     with torch.no_grad():
         for weight, block in entries:
             weight.copy_(torch.tensor(block).view(weight.shape))

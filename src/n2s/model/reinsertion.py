@@ -77,7 +77,7 @@ class LearnedReinsertion(nn.Module):
             self.w_context = uniform(CONTEXT, hidden, fan=4 * heads)
             if config.prior is Prior.BATH:
                 self.beta = nn.Parameter(torch.tensor([config.beta]))
-        self.prior = ReinsertionPrior() if config.prior is Prior.NATIVE else None
+        self.prior = ReinsertionPrior(config.build) if config.prior is Prior.NATIVE else None
         if self.prior is not None:  # what is learned on top of the prior begins as nothing
             nn.init.zeros_(self.w3)
             nn.init.zeros_(self.b3)

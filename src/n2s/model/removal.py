@@ -40,7 +40,7 @@ class LearnedRemoval(nn.Module):
         extra = COST_FEATURES if config.costs else 0
         inputs = 2 * heads + 1 + FLAGS + extra
         self.mlp = MLP(inputs, DECODER_WIDTH, DECODER_WIDTH, 1)
-        self.prior = RemovalPrior() if config.prior is Prior.NATIVE else None
+        self.prior = RemovalPrior(config.build) if config.prior is Prior.NATIVE else None
         if self.prior is not None:  # what is learned on top of the prior begins as nothing
             nn.init.zeros_(self.mlp.weights[-1])
             nn.init.zeros_(self.mlp.biases[-1])

@@ -113,5 +113,5 @@ class Scorer:
             best=none,
             costs=self._costs,
             # Ages and traces are their means under random removals; the rest is for priors.
-            progress=Progress(alike, alike, none, none, none + 1, none, none + 1),
+            progress=Progress(alike, alike, none, none, none + 1, none, none + 1, alike > 0),
         )

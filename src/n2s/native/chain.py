@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from n2s.errors import InputError
 from n2s.kernels.linked_native import run_linked_native
 from n2s.kernels.native_chain import run_native
-from n2s.kernels.native_decisions import looks_around
+from n2s.kernels.native_decisions import builds, looks_around, rounds_of
 from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
 from n2s.local.plan import settings_of
 from n2s.native.policy import NativePolicy
@@ -20,6 +21,8 @@ from n2s.problem.distance import FloatArray
 
 WARM = 0.5
 """The progress at which a chain begins that gets a good tour."""
+NEARLY = 1e-9
+"""Of a step: what rounding may have left of it."""
 LONG_AGO = 10
 """Before how many rounds over all requests each was taken out last, as far as a new chain knows."""
 
@@ -33,7 +36,17 @@ class PolicyChain(Chain):
         self.scale = outset.scale
         self.timed = outset.timed
         self.first = WARM if outset.warm else 0.0
+        self.build = bool(builds(policy.theta)) and not outset.warm
         self.budget = max(1.0, outset.steps / land.n)
+        self.rounds = 1
+        if (
+            self.build and not outset.timed
+        ):  # by the clock nobody knows how many steps there will be
+            self.rounds = int(rounds_of(policy.theta, self.budget))
+            self.budget /= self.rounds
+        self.round = 0
+        # Of the round that is under way; the same arrays as the chain's as long as it is the first.
+        self.round_costs, self.round_best = self.costs, self.best_tour
         self.times = np.full(land.n, -LONG_AGO * land.n)
         self.traces = np.zeros(land.n, np.float32)
         self.counters = np.zeros(3, np.int64)
@@ -45,7 +58,35 @@ class PolicyChain(Chain):
     def advance(self, steps: int, begin: float, end: float) -> None:
         """Steps of the policy."""
         left = 1.0 - self.first
-        self._run(steps, self.first + left * begin, left * (end - begin) / steps, 0.0)
+        pace = (end - begin) / steps
+        done = 0
+        while done < steps:
+            # In rounds: where this step stands, and how many there are until the next one begins.
+            share = self.rounds * (begin + pace * done)
+            number = min(int(share + NEARLY), self.rounds - 1)
+            count = steps - done
+            if number < self.rounds - 1 and pace > 0.0:
+                ahead = (number + 1 - share) / (self.rounds * pace)
+                count = min(count, max(1, math.ceil(ahead - NEARLY)))
+            if number > self.round:
+                self._begin_round(number)
+            progress = max(0.0, share - number)
+            self._run(count, self.first + left * progress, left * pace * self.rounds, 0.0)
+            done += count
+            if self.round_costs is not self.costs:
+                self.costs[0] = self.round_costs[0]
+                if self.round_costs[1] < self.costs[1]:
+                    self.costs[1] = self.round_costs[1]
+                    self.best_tour[:] = self.round_best
+
+    def _begin_round(self, number: int) -> None:
+        """Forget all but the tour, which will be built anew, and the best one."""
+        self.round = number
+        self.times[:] = -LONG_AGO * self.land.n
+        self.traces[:] = 0.0
+        self.counters[:] = 0
+        self.round_costs = np.full(2, self.costs[0])
+        self.round_best = self.tour.copy()
 
     def best_after_work(self, budget: float, step: float, request: float) -> tuple[float, int]:
         """(best cost, steps) once steps and requests, each at its price, have used up a budget."""
@@ -84,8 +125,8 @@ class NativeChain(PolicyChain):
             self.bias,
             self.scale,
             self.tour,
-            self.best_tour,
-            self.costs,
+            self.round_best,
+            self.round_costs,
             self.times,
             self.traces,
             self.counters,
@@ -96,6 +137,7 @@ class NativeChain(PolicyChain):
             toil,
             self.budget,
             self.timed,
+            self.build,
         )
         return behind
 
@@ -104,10 +146,10 @@ class LinkedNativeChain(PolicyChain):
     """A sample of the requests and the gaps beside near stops are looked at."""
 
     def __init__(self, land: Landscape, outset: Outset, policy: NativePolicy) -> None:
-        if looks_around(policy.theta):
+        if looks_around(policy.theta) or builds(policy.theta):
             raise InputError(
-                f"the native policy looks at what every request could save elsewhere, which "
-                f"{land.size} nodes do not allow; native-{policy.variant} does not"
+                f"the native policy looks at what every request could save elsewhere, or builds a tour "
+                f"first, which {land.size} nodes do not allow; native-{policy.variant} does neither"
             )
         super().__init__(land, outset, policy)
         self.stamps = np.zeros(land.n, np.int64)

@@ -47,6 +47,8 @@ class Part(StrEnum):
     """Going back to the best tour."""
     OUTLOOK = "outlook"
     """What requests could save elsewhere (``kernels.outlook``)."""
+    BUILD = "build"
+    """Rounds that begin by building a tour."""
     BRIDGE = "bridge"
     """Scores of a network (``native.bridge``)."""
 
@@ -67,6 +69,7 @@ _BLOCKS = {
     Part.BLOCKS: ("blocks",),
     Part.RETURN: ("return",),
     Part.OUTLOOK: ("outlook",),
+    Part.BUILD: ("build",),
     Part.BRIDGE: ("bridge",),
 }
 

@@ -20,7 +20,7 @@ from n2s.problem.distance import FloatArray
 
 KIND = "n2s native policy"
 FORMAT = 3
-OPTIONAL = ("outlook", "bridge")
+OPTIONAL = ("outlook", "build", "bridge")
 """Blocks that files and hashes leave out where they are all zeros."""
 LARGEST = 1e6
 """Of a parameter, in absolute value."""

@@ -13,6 +13,7 @@ import torch
 from n2s.model import Decision, Observation
 from n2s.search.interrupt import Interrupt
 from n2s.search.result import HistoryPoint
+from n2s.search.rounds import Rounds
 from n2s.search.state import SearchState
 from n2s.search.stop import Standing, Stop
 from n2s.search.tick import Tick
@@ -41,17 +42,19 @@ def run(
     started: float,
     interrupt: Interrupt,
     callback: Callable[[Tick], None] | None = None,
+    rounds: Rounds | None = None,
 ) -> Outcome:
     """Step until the rule says stop; ``state`` then holds the best tours.
 
     Every instance draws from its own generator, so that its result does not depend on its companions.
     The rule is asked about all instances together: the sum of their best costs, any one's improvement.
+    The policy is told how much of the budget is used, or of a round of it.
     """
     instances = len(generators)
     copies = len(state.tours) // instances
     best = state.best.reshape(instances, copies).min(1)
     histories = [[HistoryPoint(0, time.monotonic() - started, float(cost))] for cost in best]
-    improved_at = 0
+    improved_at, first = 0, 0.0
     while True:
         seconds = time.monotonic() - started
         standing = Standing(state.step, seconds, float(best.sum()), improved_at)
@@ -59,9 +62,18 @@ def run(
         if reason is not None:
             return Outcome(reason, tuple(map(tuple, histories)))
         share = stop.share(standing)
-        state.used[:] = state.first + (1.0 - state.first) * share
-        if share > 0 and state.step > 0:
-            state.total[:] = state.step / share
+        if state.step == 0:
+            first = share  # what was used up before the first step says nothing about the pace
+        made = share - first
+        left = (1.0 - share) * state.step / made if state.step > 0 and made > 0 else None
+        used, total = share, None if left is None else state.step + left
+        if rounds is not None:
+            if rounds.begins(state.step, left):
+                state.begin_round()
+            used, total = rounds.used(state.step), rounds.length
+        state.used[:] = state.first + (1.0 - state.first) * used
+        if total is not None:
+            state.total[:] = total
         uniforms = np.concatenate([generator.random((copies, 2)) for generator in generators])
         state.apply(decider.act(state.observe(), torch.from_numpy(uniforms)))
         now = state.best.reshape(instances, copies).min(1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from n2s import kernels
 from n2s.model import quickest
+from n2s.model.prior import rounds_in
 from n2s.problem import Instance, random_tours
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
@@ -18,6 +19,7 @@ from n2s.search.loop import Decider, run
 from n2s.search.network_view import NetworkView, network_view
 from n2s.search.options import Method, Options, Start
 from n2s.search.result import Solution, verified
+from n2s.search.rounds import Rounds
 from n2s.search.state import SearchState
 from n2s.search.stop import AnyOf, Steps
 from n2s.search.symmetry import apply_symmetry, draw_symmetry
@@ -53,6 +55,7 @@ def search_with_policy(
     for index, (view, generator) in enumerate(zip(views, generators, strict=True)):
         tours.append(_start(instances[index], costs[index], copies, options, warm, generator))
         points.append(_copies(view, copies, options.method, generator))
+    given = warm is not None or options.start is Start.GREEDY
     limits = [rule.limit for rule in stop.rules if isinstance(rule, Steps)]
     state = SearchState(
         variant,
@@ -63,10 +66,15 @@ def search_with_policy(
         window=size // 2,  # K of the paper's inference
         total=np.full(len(instances) * copies, float(min(*limits, MOST_STEPS))) if limits else None,
     )
+    state.given[:] = given
+    rounds = None
+    if named.policy.config.build and not given:
+        n = instances[0].n
+        rounds = Rounds(lambda total: rounds_in(named.policy, total / n), settled=n)
     if warm is not None:
         state.first = WARM
     decider = _decider(named, options, size)
-    outcome = run(state, decider, stop, generators, started, interrupt, callback)
+    outcome = run(state, decider, stop, generators, started, interrupt, callback, rounds)
     solutions = []
     for index, instance in enumerate(instances):
         best = index * copies + int(state.best[index * copies : (index + 1) * copies].argmin())

@@ -11,7 +11,10 @@ from n2s.problem import Variant
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
-CHANGING = ("tours", "current", "best", "best_tours", "improved_at", "used", "total")
+CHANGING = (
+    *("tours", "current", "best", "best_tours", "round_best", "improved_at"),
+    *("used", "total", "given"),
+)
 
 SMALLEST = 1e-9
 """Of a typical edge: where all stops are at one place, nothing can be measured in edges."""
@@ -55,6 +58,10 @@ class SearchState:
         self.current: FloatArray = kernels.tour_costs(costs, tours)
         self.best = self.current.copy()
         self.best_tours = tours.copy()
+        self.round_best = self.current.copy()
+        """The best costs of the round that is under way, which is all that policies see of the past."""
+        self.given = np.zeros(batch, bool)
+        """Which searches began with a tour that is worth something."""
         self.improved_at = np.zeros(batch, np.int64)
         self.first = 0.0
         """The share of the schedule that is skipped: good tours need no melting."""
@@ -64,6 +71,7 @@ class SearchState:
         self._scales = np.repeat(scales, copies)
         self._scaled = costs * scales[:, None, None]
         self._edges = np.repeat(_typical_edges(variant, self._scaled), copies)
+        self._window = window
         self._history = History(batch, size // 2, window)
 
     def memory(self) -> dict[str, np.ndarray]:
@@ -78,16 +86,23 @@ class SearchState:
         self.step = int(memory["step"])
         self._history.recall(memory)
 
+    def begin_round(self) -> None:
+        """Forget all but the tours and the best ones: what follows is a search of its own."""
+        batch, size = self.tours.shape
+        self.round_best = self.current.copy()
+        self.improved_at[:] = self.step
+        self._history = History(batch, size // 2, self._window)
+
     def observe(self) -> Observation:
         """What the policy sees now."""
-        above = (self.current - self.best) * self._scales
+        above = (self.current - self.round_best) * self._scales
         return Observation(
             variant=self.variant.code,
             points=self._points,
             tours=self.tours,
             frequency=self._history.frequency,
             recent=self._history.recent,
-            best=torch.from_numpy((self.best * self._scales).astype(np.float32)),
+            best=torch.from_numpy((self.round_best * self._scales).astype(np.float32)),
             costs=self._scaled,
             progress=Progress(
                 age=self._history.age,
@@ -97,6 +112,7 @@ class SearchState:
                 edge=torch.from_numpy(self._edges),
                 used=torch.from_numpy(np.minimum(self.used, 1.0)),
                 total=torch.from_numpy(self.total.copy()),
+                settled=torch.from_numpy(self._history.removed | self.given[:, None]),
             ),
         )
 
@@ -111,6 +127,8 @@ class SearchState:
         reward = np.where(better, self.best - self.current, 0.0)
         self.best = np.where(better, self.current, self.best)
         self.best_tours[better] = self.tours[better]
+        better = self.current < self.round_best - 1e-12 * np.abs(self.round_best)
+        self.round_best = np.where(better, self.current, self.round_best)
         self.improved_at[better] = self.step
         return reward
 

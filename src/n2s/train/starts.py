@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from n2s import kernels
 from n2s.problem import Metric, Rounding, Variant, random_tours
@@ -29,6 +30,8 @@ class Budget:
     """(B,) steps of each."""
     used: FloatArray
     """(B,) the share of them that is behind when the episode begins."""
+    given: NDArray[np.bool_]
+    """(B,) whether the tour is worth something: improved or annealed, not random."""
 
 
 def draw_points(data: Data, index: int, generator: np.random.Generator) -> FloatArray:
@@ -49,6 +52,7 @@ def search_state(
     state = SearchState(variant, points, plane_costs(points), ones, tours, window=points.shape[1])
     if budget is not None:
         state.used, state.total = budget.used.copy(), budget.total.copy()
+        state.given = budget.given.copy()
     return state
 
 
@@ -70,7 +74,9 @@ def start_tours(
     batch, size, _ = points.shape
     tours = random_tours(size // 2, variant, batch, generator)
     least, most = np.log(starts.horizon)
-    budget = Budget(np.exp(generator.uniform(least, most, batch)), np.zeros(batch))
+    budget = Budget(
+        np.exp(generator.uniform(least, most, batch)), np.zeros(batch), np.zeros(batch, bool)
+    )
     first = round(starts.random * batch)
     second = round((starts.random + starts.policy) * batch)
     # A search is never shorter than what is made of it.
@@ -78,16 +84,17 @@ def start_tours(
     part = slice(first, second)
     budget.total[part] = np.maximum(budget.total[part], improvement + episode)
     if first < second and improvement:
-        fresh = Budget(budget.total[part], budget.used[part])
+        fresh = Budget(budget.total[part], budget.used[part], budget.given[part])
         state = search_state(variant, points[part], tours[part], fresh)
         tours[part] = _improved(state, improvement, decider, generator, device)
-        budget.used[part] = state.used
+        budget.used[part], budget.given[part] = state.used, True
     if second < batch:
         part = slice(second, batch)
         # So that the episode ends with the search, or before: about one in four at its very end.
         room = np.maximum(0.0, 1.0 - episode / budget.total[part])
         budget.used[part] = room * np.minimum(1.3 * generator.random(batch - second), 1.0)
         steps = (budget.used[part] * budget.total[part]).astype(np.int64)
+        budget.given[part] = True
         cold = HOT * (COLD / HOT) ** budget.used[part]
         costs = plane_costs(points[part])
         tours[part] = annealed(variant, costs, tours[part], steps, generator, cold)
