@@ -33,7 +33,9 @@ class Critic(nn.Module):
     ) -> torch.Tensor:
         """(B,) values from embeddings (B, N, D) and best costs (B,); the policy gets no gradient.
 
-        With the native prior, ``progress`` counts: behind the end of the budget, nothing is to be gained.
+        With the native prior, ``progress`` counts: what is to be gained is the best cost less the one that
+        the search will end with, which the network predicts as a difference to a greedy tour's; behind
+        the end of the budget it is nothing.
         """
         y = nodes.detach()
         y = instance_norm(y + self.attention(y))
@@ -45,6 +47,11 @@ class Critic(nn.Module):
             return value
         if progress is None:
             raise TypeError("the value of a policy with a budget needs the progress")
-        value = self.mlp(torch.cat([*parts, seen(progress).to(mixed)], -1))[:, 0]
+        greedy = progress.edge.to(mixed) * nodes.shape[1]
+        value = (
+            best.to(mixed)
+            - greedy
+            + self.mlp(torch.cat([*parts, seen(progress).to(mixed)], -1))[:, 0]
+        )
         # Shares add up to the end but for rounding: less than half a step is no step.
         return value * (progress.used < 1 - 0.5 / progress.total).to(value)
