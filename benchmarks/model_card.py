@@ -3,7 +3,8 @@
 Everything in it is read from the checkpoint, the run's folder and what ``policy_quality.py`` printed.
 
 Run: ``python benchmarks/model_card.py RUN/best.safetensors --runs RUN... [--prior RUN] --quality FILE...
--o CARD.md``; the prior's run is that of ``n2s evolve``, a quality file may hold any of the sizes.
+-o CARD.md``; the prior's run is that of ``n2s evolve``, or its policy file alone, without a curve. A quality
+file may hold any of the sizes.
 """
 
 from __future__ import annotations
@@ -86,22 +87,29 @@ def curve(runs: list[Path]) -> list[str]:
     return lines
 
 
-def evolution(run: Path, origin: str) -> list[str]:
-    """How the prior came to be, and its validations: means of a few, as each is a single search."""
-    policy = load_native(run / POLICY_FILE)
+def evolution(prior: Path, origin: str) -> list[str]:
+    """How the prior came to be, and its validations, if the run's folder is there."""
+    run = prior if prior.is_dir() else None
+    policy = load_native(prior / POLICY_FILE if run else prior)
     if policy.sha256[:12] not in origin:
-        raise SystemExit(f"{run} is at {policy.sha256[:12]}, the network began with {origin}")
-    record = policy.record
-    began = record.get("from", {}).get("training", {})
-    before = f"`{began['preset']}`, {began['generations']} generations" if began else "nothing"
+        raise SystemExit(f"{prior} is at {policy.sha256[:12]}, the network began with {origin}")
+    lines = [f"sha256 `{policy.sha256}`; the last run first:", ""]
+    record: dict[str, Any] = dict(policy.record)
+    while record:
+        lines.append(
+            f"* `presets/{record['preset']}.toml`, {record['generations']} generations, "
+            f"{record['steps']:,} steps, {record['minutes']:.0f} minutes"
+        )
+        record = record.get("from", {}).get("training", {})
+    return lines + (validations(run) if run else [])
+
+
+def validations(run: Path) -> list[str]:
+    """Of an evolution: means of a few, as each is a single search."""
     rows = [line for line in read_metrics(run) if line["kind"] == "validation"]
     names = [name for name in rows[0] if name.startswith("gap_")]
     titles = [f"N = {size}, {budget} steps" for _, size, budget in (n.split("_") for n in names)]
     lines = [
-        f"`presets/{record['preset']}.toml`, {record['generations']} generations, "
-        f"{record['steps']:,} steps, {record['minutes']:.0f} minutes; "
-        f"sha256 `{policy.sha256}`. "
-        f"Begun with {before}.",
         "",
         f"Validation, means of up to {LOOKS} looks each (first row: the policy that it began with), gap to "
         "long annealed searches; 1000x8 steps: the best of eight searches of 1,000.",
@@ -141,7 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--runs", type=Path, nargs="+", required=True)
-    parser.add_argument("--prior", type=Path, help="the folder of the evolution of its prior")
+    parser.add_argument("--prior", type=Path, help="the evolution of its prior: folder or policy")
     parser.add_argument("--quality", type=Path, nargs="+", required=True)
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
