@@ -3,8 +3,8 @@
 Everything in it is read from the checkpoint, the run's folder and what ``policy_quality.py`` printed.
 
 Run: ``python benchmarks/model_card.py RUN/best.safetensors --runs RUN... [--prior RUN] --quality FILE...
--o CARD.md``; the prior's run is that of ``n2s evolve``, or its policy file alone, without a curve. A quality
-file may hold any of the sizes.
+-o CARD.md``; the prior's run is that of ``n2s evolve``, or its policy file alone, without a curve. A
+quality file may hold any of the sizes.
 """
 
 from __future__ import annotations
