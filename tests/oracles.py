@@ -386,7 +386,7 @@ NATIVE_BLOCKS = {
     "blocks": (7,),
     "return": (6,),
     "outlook": (9, 2),
-    "build": (3,),
+    "build": (4,),
     "bridge": (3,),
 }
 

@@ -14,14 +14,23 @@ from kernels.test_chain import world
 from kernels.test_native_chain import CASES, Native, begin
 from kernels.test_native_decisions import random_theta
 from kernels.test_native_draw import assert_frequencies
-from n2s.kernels.native_decisions import PARAMETERS, building_temperature, builds, rounds_of
+from n2s.kernels.native_decisions import (
+    PARAMETERS,
+    building_temperature,
+    builds,
+    rebuilt_share,
+    rounds_of,
+)
 from n2s.problem import Variant, random_tour
 
 
-def building(warmth: float = 0.3, usual: float = 20.0, power: float = 1.0) -> np.ndarray:
+def building(
+    warmth: float = 0.3, usual: float = 20.0, power: float = 1.0, share: float = 1.0
+) -> np.ndarray:
     """A policy that is random but for how it builds."""
     theta = random_theta(3, 0.4).copy()
-    oracles.native_blocks(theta)["build"][:] = [math.log(warmth), math.log(usual), power]
+    block = [math.log(warmth), math.log(usual), power, math.log(share)]
+    oracles.native_blocks(theta)["build"][:] = block
     return theta
 
 
@@ -121,6 +130,35 @@ def places(
     return [(pair, weight / total) for pair, weight in weights.items()]
 
 
+def test_places_among_those_that_stay(variant: Variant) -> None:
+    """One of four goes among two that are settled, right behind their stops; the fourth is not seen."""
+    n, scale, warmth = 4, 0.4, 0.7
+    here, theta = world(n, variant), building(warmth)
+    tour = random_tour(n, variant, np.random.default_rng(6))
+    times = np.array([0, -1, 0, -1])
+    counts: Counter[tuple[int, ...]] = Counter()
+    for seed in range(20_000):
+        chain = Native(here, tour, theta, seed, scale, times=times.copy())
+        chain.run(1, build=True)
+        counts[tuple(chain.tour.tolist())] += 1
+    expected: Counter[tuple[int, ...]] = Counter()
+    for request in (2, 4):
+        rest = tuple(stop for stop in tour.tolist() if stop not in (request, request + n))
+        where = [g for g, stop in enumerate(rest) if stop in (0, 1, 3, 1 + n, 3 + n)]
+        part = tuple(rest[g] for g in where)
+        weights = {}
+        for (j, k), _ in places(here.costs, part, request, n, Variant.PDTSP, 1.0):
+            whole = put(rest, request, n, where[j], where[k])
+            if oracles.is_feasible(list(whole), n, variant):
+                cost = oracles.cost(here.costs, put(part, request, n, j, k))
+                weights[whole] = math.exp(-cost / (warmth * scale))
+        total = sum(weights.values())
+        for whole, weight in weights.items():
+            expected[whole] += 0.5 * weight / total
+    assert len(expected) > 8
+    assert_frequencies(counts, expected)
+
+
 def test_the_first_step_is_uniform_over_requests(variant: Variant) -> None:
     here, theta = world(5, variant), building()
     tour = random_tour(5, variant, np.random.default_rng(2))
@@ -148,7 +186,7 @@ def test_what_was_settled_before_is_not_built_again(variant: Variant) -> None:
 def test_who_builds_and_how_warm() -> None:
     theta = np.zeros(PARAMETERS)
     assert not builds(theta)
-    for entry in range(3):
+    for entry in range(4):
         theta = np.zeros(PARAMETERS)
         oracles.native_blocks(theta)["build"][entry] = 0.1
         assert builds(theta)
@@ -156,17 +194,25 @@ def test_who_builds_and_how_warm() -> None:
 
 
 @pytest.mark.parametrize(
-    ("usual", "power", "budget", "rounds"),
+    ("usual", "power", "budget", "rounds", "share"),
     [
-        (20.0, 1.0, 19.0, 1),
-        (20.0, 1.0, 59.0, 2),
-        (20.0, 1.0, 61.0, 3),
-        (20.0, 0.5, 1999.0, 9),  # the root of 99.95
-        (20.0, -1.0, 5.0, 2),  # of 4, but a round builds and searches as long again
-        (0.01, 1.0, 60.0, 30),
-        (20.0, 0.0, 1e6, 1),
-        (20.0, 300.0, 1e12, 1_000_000_000),
+        (20.0, 1.0, 19.0, 1, 1.0),
+        (20.0, 1.0, 59.0, 2, 1.0),
+        (20.0, 1.0, 61.0, 3, 1.0),
+        (20.0, 0.5, 1999.0, 9, 1.0),  # the root of 99.95
+        (20.0, -1.0, 5.0, 2, 1.0),  # of 4, but a round builds and searches as long again
+        (0.01, 1.0, 60.0, 30, 1.0),
+        (20.0, 0.0, 1e6, 1, 1.0),
+        (20.0, 300.0, 1e12, 1_000_000_000, 1.0),
+        (0.99, 1.0, 20.0, 20, 0.4),
+        (0.1, 1.0, 20.0, 24, 0.4),  # 1 + 23 * 0.4 to build, 24 * 0.4 to search
+        (0.1, 1.0, 1.0, 1, 0.4),
+        (0.1, 1.0, 60.0, 30, 7.0),  # no more than the whole tour
     ],
 )
-def test_rounds_by_hand(usual: float, power: float, budget: float, rounds: int) -> None:
-    assert rounds_of(building(usual=usual, power=power), budget) == rounds
+def test_rounds_by_hand(
+    usual: float, power: float, budget: float, rounds: int, share: float
+) -> None:
+    theta = building(usual=usual, power=power, share=share)
+    assert rebuilt_share(theta) == pytest.approx(min(share, 1.0))
+    assert rounds_of(theta, budget) == rounds

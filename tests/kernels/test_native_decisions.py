@@ -45,7 +45,7 @@ def test_the_layout() -> None:
     shapes = oracles.NATIVE_BLOCKS
     assert list(LAYOUT) == list(shapes)
     assert list(LAYOUT.values()) == [math.prod(shape) for shape in shapes.values()]
-    assert PARAMETERS == 240
+    assert PARAMETERS == 241
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,17 @@ from n2s import kernels
 from n2s.errors import InputError
 from n2s.kernels.native_decisions import rounds_of
 from n2s.model import FastPolicy, Observation, Policy, PolicyConfig, plain, quickest
-from n2s.model.prior import adopt, rounds_in
+from n2s.model.prior import adopt, rebuilt_in, rounds_in
 from n2s.model.prior_policy import PriorPolicy
 from n2s.problem import Variant, random_tours
 
 BOTH = list(Variant)[:2]
 
 
-def halfway(batch: int, n: int, variant: Variant, settled: list[int]) -> Observation:
-    """Searches of which so many requests are settled; they are the first part of each tour."""
+def halfway(
+    batch: int, n: int, variant: Variant, settled: list[int], mixed: bool = False
+) -> Observation:
+    """Searches of which so many requests are settled: the first part of each tour, or anywhere in it."""
     observation = observe(batch, n, variant)
     rng = np.random.default_rng(5)
     tours = np.zeros((batch, 2 * n + 1), np.int64)
@@ -38,7 +40,7 @@ def halfway(batch: int, n: int, variant: Variant, settled: list[int]) -> Observa
                 part = random_tours(len(requests), variant, 1, rng)[0, 1:]
                 names = np.concatenate([requests + 1, requests + 1 + n])
                 stops += names[part - 1].tolist()
-        tours[row] = stops
+        tours[row] = random_tours(n, variant, 1, rng)[0] if mixed else stops
     progress = replace(observation.whole_progress(), settled=torch.from_numpy(mask))
     return replace(observation, tours=tours, progress=progress)
 
@@ -65,32 +67,36 @@ def test_one_that_is_not_settled_is_taken_out(settled: list[int], variant: Varia
 
 
 @pytest.mark.parametrize("variant", BOTH)
-def test_it_goes_among_those_that_are(variant: Variant) -> None:
-    """Probabilities of all places by enumeration: the tour goes home where its first part ends."""
+@pytest.mark.parametrize("mixed", [False, True], ids=["first", "anywhere"])
+def test_it_goes_among_those_that_are(mixed: bool, variant: Variant) -> None:
+    """Probabilities of all places by enumeration: behind settled stops, as if the others were not there."""
     native = native_of(variant, build=True)
     policy = with_prior(native)
-    settled, n = [0, 1, 2, 4], 5
-    observation = halfway(4, n, variant, settled)
-    requests = observation.tours[np.arange(4), [2 * count + 1 for count in settled]]
-    assert (requests <= n).all()
+    n = 5
+    observation = halfway(4, n, variant, [0, 1, 2, 4], mixed)
+    there = observation.whole_progress().settled.numpy()
+    requests = np.array([np.flatnonzero(~row)[0] + 1 for row in there])
     rests = kernels.remove_requests(observation.tours, requests)
-    mixed = policy.encode(observation).mixed
-    pairs = policy.reinsertion.pairs(mixed, observation, requests, rests, plain)  # type: ignore[union-attr]
+    embedded = policy.encode(observation).mixed
+    pairs = policy.reinsertion.pairs(embedded, observation, requests, rests, plain)  # type: ignore[union-attr]
     found = plain.pair_logits(pairs).detach().flatten(1).softmax(-1)
     gaps = rests.shape[1]
-    for row, count in enumerate(settled):
+    for row in range(4):
         costs = observation.exact_costs()[row]
         edge = float(observation.whole_progress().edge[row])
         temperature = edge * math.exp(native.blocks["build"][0])
-        first = rests[row, : 2 * count + 1].tolist()
+        rest = rests[row].tolist()
+        where = [g for g, stop in enumerate(rest) if stop == 0 or there[row, (stop - 1) % n]]
+        part = [rest[g] for g in where]
         changes = {}
+        # Whether a place is allowed is a matter of the whole tour.
         mask = kernels.feasible_mask(variant.code, rests[row][None])[0]
-        for j in range(len(first)):
-            for k in range(j, len(first)):
-                if mask[j, k]:
+        for j in range(len(part)):
+            for k in range(j, len(part)):
+                if mask[where[j], where[k]]:
                     pickup, delivery = requests[row], requests[row] + n
-                    whole = [*first[: j + 1], pickup, *first[j + 1 : k + 1], delivery]
-                    changes[j, k] = oracles.cost(costs, whole + first[k + 1 :])
+                    whole = [*part[: j + 1], pickup, *part[j + 1 : k + 1], delivery]
+                    changes[where[j], where[k]] = oracles.cost(costs, whole + part[k + 1 :])
         expected = np.zeros((gaps, gaps))
         for pair, chance in oracles.heat_bath_of(changes, temperature).items():
             expected[pair] = chance
@@ -99,10 +105,11 @@ def test_it_goes_among_those_that_are(variant: Variant) -> None:
 
 @pytest.mark.parametrize("variant", BOTH)
 @pytest.mark.parametrize("settled", [[0], [0, 3], [2, 5, 0, 4, 3, 1, 5]])
-def test_all_paths_build_alike(settled: list[int], variant: Variant) -> None:
+@pytest.mark.parametrize("mixed", [False, True], ids=["first", "anywhere"])
+def test_all_paths_build_alike(settled: list[int], mixed: bool, variant: Variant) -> None:
     """The network that says nothing, its prior alone, and the fast path of one that says something."""
     policy = with_prior(native_of(variant, build=True), width=32)
-    observation, draws = halfway(len(settled), 5, variant, settled), uniforms(len(settled))
+    observation, draws = halfway(len(settled), 5, variant, settled, mixed), uniforms(len(settled))
     alone = quickest(policy)
     assert isinstance(alone, PriorPolicy)
     _alike(policy, alone, observation, draws)
@@ -142,17 +149,21 @@ def test_the_bath_of_building_learns() -> None:
         down = float(total())
     assert gradients[0] == pytest.approx((up - down) / 2e-5, rel=1e-3)
     assert gradients[0] != 0
-    assert gradients[1:] == [0, 0]
+    assert gradients[1:] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("budget", [0.1, 1.0, 40.0, 300.0])
 def test_rounds_are_the_native_policys(budget: float) -> None:
-    blocks = {**native_of(Variant.LIFO, build=True).blocks, "build": [0.3, math.log(12.0), 0.8]}
+    blocks = {
+        **native_of(Variant.LIFO, build=True).blocks,
+        "build": [0.3, math.log(12.0), 0.8, math.log(0.7)],
+    }
     policy = with_prior(native_of(Variant.LIFO, build=True))
     adopt(policy, blocks)
     theta = native_of(Variant.LIFO, build=True).theta.copy()
     oracles.native_blocks(theta)["build"][:] = blocks["build"]
     assert rounds_in(policy, budget) == rounds_of(theta, max(1.0, budget))
+    assert rebuilt_in(policy) == pytest.approx(0.7)
     assert rounds_in(with_prior(native_of(Variant.LIFO)), budget) == 1
     assert rounds_in(policy_of(), budget) == 1
 

@@ -61,13 +61,13 @@ def test_optional_blocks_without_weights_are_none(tmp_path: Path) -> None:
     """Neither files nor hashes of policies without an outlook, building or a bridge say a word of it."""
     theta = np.random.default_rng(1).normal(size=PARAMETERS)
     whole = NativePolicy(Variant.LIFO, theta)
-    assert whole.bridge.tolist() == whole.blocks["bridge"] == theta[237:].tolist()
-    theta[237:] = 0.0
+    assert whole.bridge.tolist() == whole.blocks["bridge"] == theta[238:].tolist()
+    theta[238:] = 0.0
     unbridged = NativePolicy(Variant.LIFO, theta)
     assert unbridged.bridge.tolist() == [0, 0, 0]
     assert list(unbridged.blocks) == list(LAYOUT)[:-1]
     assert unbridged.blocks["outlook"] == theta[216:234].tolist()
-    assert unbridged.blocks["build"] == theta[234:237].tolist()
+    assert unbridged.blocks["build"] == theta[234:238].tolist()
     theta[216:] = 0.0
     without = NativePolicy(Variant.LIFO, theta)
     assert list(without.blocks) == list(LAYOUT)[:-3]
@@ -105,8 +105,8 @@ def test_the_hash_is_of_variant_and_parameters() -> None:
 @pytest.mark.parametrize(
     ("theta", "sentence"),
     [
-        (np.zeros(5), "a native policy has 240 parameters, not 5"),
-        (np.zeros((3, 80)), "a native policy has 240 parameters, not 240"),
+        (np.zeros(5), "a native policy has 241 parameters, not 5"),
+        (np.zeros((3, 80)), "a native policy has 241 parameters, not 240"),
         (np.full(PARAMETERS, np.nan), "a parameter of the native policy is not a number of"),
         (np.full(PARAMETERS, -np.inf), "a parameter of the native policy is not a number of"),
         (np.full(PARAMETERS, 1.1e6), "a parameter of the native policy is not a number of"),

@@ -21,18 +21,23 @@ from n2s.problem import Variant, generate, random_tour
 N = 10
 
 
-def policy_of(variant: Variant, usual: float = 16.0, power: float = 1.0) -> NativePolicy:
+def policy_of(
+    variant: Variant, usual: float = 16.0, power: float = 1.0, share: float = 1.0
+) -> NativePolicy:
     theta = np.random.default_rng(2).normal(0, 0.3, PARAMETERS)
-    oracles.native_blocks(theta)["build"][:] = [math.log(0.1), math.log(usual), power]
+    block = [math.log(0.1), math.log(usual), power, math.log(share)]
+    oracles.native_blocks(theta)["build"][:] = block
     return NativePolicy(variant, theta)
 
 
 def chain_of(
-    variant: Variant, steps: int = 640, warm: bool = False, timed: bool = False
+    variant: Variant, steps: int = 640, warm: bool = False, timed: bool = False, share: float = 1.0
 ) -> NativeChain:
     land = landscape_of(generate(N, seed=1, variant=variant)[0], dense=True)
     tour = random_tour(N, variant, np.random.default_rng(1))
-    return NativeChain(land, Outset(tour, 5, 0.3, warm, steps, timed), policy_of(variant))
+    return NativeChain(
+        land, Outset(tour, 5, 0.3, warm, steps, timed), policy_of(variant, share=share)
+    )
 
 
 def test_the_kernel_is_told_of_its_round_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +58,52 @@ def test_the_kernel_is_told_of_its_round_alone(monkeypatch: pytest.MonkeyPatch) 
             (160, 0.0, pace, 0.0, 16.0, False, True),
         )
     ]
+
+
+def test_the_first_round_is_longer_where_others_build_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four rounds of 640 steps; the first builds 10 requests, the others about 4: 6 steps more."""
+    calls: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(module, "run_native", lambda *a: calls.append(a[-7:]))
+    chain = chain_of(Variant.PDTSP, share=0.4)
+    chain.advance(640, 0.0, 1.0)
+    each = 634 / 4  # 158.5, so that rounds begin with steps 165, 323 and 482
+    assert [call[0] for call in calls] == [165, 158, 159, 158]
+    assert [call[1] for call in calls] == pytest.approx([0.0, 0.5 / each, 0.0, 0.5 / each])
+    assert [call[2] for call in calls] == pytest.approx([1 / (each + 6)] + [1 / each] * 3)
+    assert [call[4] for call in calls] == pytest.approx([(each + 6) / 10] + [each / 10] * 3)
+
+
+def test_later_rounds_build_a_part_anew(variant: Variant) -> None:
+    """What stays is old but settled; after as many steps as there are requests in the part, all are."""
+    chain = chain_of(variant, share=0.4)
+    done, begun = 0, []
+    while done < 640:
+        chain.advance(1, done / 640, (done + 1) / 640)
+        done += 1
+        if done - 1 in (165, 323, 482):
+            left = int((chain.times < 0).sum())
+            begun.append(left + 1)
+            assert (chain.times == 0).sum() == N - left - 1
+            assert chain.counters[0] == 10 * N + 1
+            stops = chain.tour.copy()
+            for _ in range(left):
+                chain.advance(1, done / 640, (done + 1) / 640)
+                done += 1
+            assert (chain.times >= 0).all()
+            assert sorted(chain.times[chain.times > 0]) == list(
+                range(10 * N + 1, 10 * N + left + 2)
+            )
+            stays = {r + 1 for r in np.flatnonzero(chain.times == 0)}
+            keep = stays | {r + N for r in stays}
+            # Those that stay keep their order.
+            assert [s for s in stops if s in keep] == [s for s in chain.tour if s in keep]
+        assert chain.costs[0] == pytest.approx(oracles.cost(chain.land.legs, chain.tour.tolist()))
+        assert oracles.is_feasible(chain.tour.tolist(), N, variant)
+    assert len(begun) == 3
+    assert all(2 <= count <= 6 for count in begun)
+    assert chain.best == pytest.approx(oracles.cost(chain.land.legs, chain.best_tour.tolist()))
 
 
 @pytest.mark.parametrize("slice_", [1, 7, 100, 640])

@@ -242,7 +242,7 @@ def test_rounds_of_the_loop() -> None:
     run(
         *(state, decider, Steps(20), [np.random.default_rng(0)], 0.0, Interrupt()),
         callback=note,
-        rounds=Rounds(lambda total: 2, settled=4),
+        rounds=Rounds(lambda total: 2, n=4),
     )
     # While the first tour is built, nobody has to know how long the round is.
     told = [0.0] * 4 + [s / 10 for s in range(4, 10)] + [s / 10 for s in range(10)]
@@ -255,6 +255,25 @@ def test_rounds_of_the_loop() -> None:
     expected += [min(current[10 : s + 1]) for s in range(10, 20)]
     assert costs == pytest.approx(expected)
     assert best == [min(current[: s + 1]) for s in range(len(best))]
+
+
+def test_a_part_of_the_tour_is_built_anew() -> None:
+    """In the second round: those around one request, each instance's by its own numbers."""
+    instance = generate(4, seed=1)[0]
+    tours = random_tours(4, Variant.PDTSP, 2, np.random.default_rng(0))
+    points = np.random.default_rng(0).random((2, 9, 2))
+    state = SearchState(Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4)
+    state.apply(Decision(np.array([1, 2]), np.zeros(2, int), np.zeros(2, int), None))  # type: ignore[arg-type]
+    draws = np.random.default_rng(3).random((2, 6))
+    state.begin_round(0.5, draws)
+    edges = state.observe().whole_progress().edge.numpy()
+    anew = kernels.unsettle(instance.costs[None], 0.5, edges, draws)
+    progress = state.observe().whole_progress()
+    assert progress.settled.tolist() == (~anew).tolist()
+    assert 1 <= anew[0].sum() < 4
+    assert (progress.age == 4.0).all()  # nothing is remembered of the first round
+    state.begin_round(1.0, np.empty((2, 0)))
+    assert not state.observe().whole_progress().settled.any()
 
 
 def test_a_given_tour_is_settled() -> None:
@@ -283,7 +302,7 @@ def test_the_pace_is_that_of_the_steps_alone() -> None:
     tours = random_tours(4, Variant.PDTSP, 1, np.random.default_rng(0))
     points = np.random.default_rng(0).random((1, 9, 2))
     totals = []
-    for rounds in (None, Rounds(lambda total: round(total / 10), settled=4)):
+    for rounds in (None, Rounds(lambda total: round(total / 10), n=4)):
         state = SearchState(Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4)
         decider = Settling()
         run(*(state, decider, Clock(), [np.random.default_rng(0)], 0.0, Interrupt()), rounds=rounds)

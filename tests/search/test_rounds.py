@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from n2s.search.rounds import Rounds
@@ -23,11 +24,11 @@ def begun(rounds: Rounds, total: int) -> list[int]:
     ],
 )
 def test_limited_steps(total: int, count: int, expected: list[int]) -> None:
-    assert begun(Rounds(lambda _: count, settled=2), total) == expected
+    assert begun(Rounds(lambda _: count, n=2), total) == expected
 
 
 def test_where_a_round_stands() -> None:
-    rounds = Rounds(lambda _: 3, settled=2)
+    rounds = Rounds(lambda _: 3, n=2)
     assert (rounds.used(1), rounds.length) == (0.0, None)
     seen = []
     for step in range(1, 100):
@@ -43,7 +44,7 @@ def test_where_a_round_stands() -> None:
 
 def test_a_clock_that_turns_out_slower() -> None:
     """Rounds of 50 steps; 200 steps were promised, but from the second round on only 100 are."""
-    rounds = Rounds(lambda total: round(total / 50), settled=5)
+    rounds = Rounds(lambda total: round(total / 50), n=5)
     assert not rounds.begins(4, 196.0)
     assert rounds.length is None
     assert not rounds.begins(5, 195.0)
@@ -56,7 +57,7 @@ def test_a_clock_that_turns_out_slower() -> None:
 
 def test_a_clock_that_turns_out_faster() -> None:
     """The first steps took long and promised 25, one round; at step 40 it is known that there are 400."""
-    rounds = Rounds(lambda total: max(1, round(total / 20)), settled=5)
+    rounds = Rounds(lambda total: max(1, round(total / 20)), n=5)
     for step in (5, 20, 24):
         assert not rounds.begins(step, 25.0 - step)
     assert rounds.length == 25
@@ -68,7 +69,7 @@ def test_a_clock_that_turns_out_faster() -> None:
 
 def test_too_little_for_another_round() -> None:
     """Less than half a round is left behind the present one, so it becomes longer."""
-    rounds = Rounds(lambda total: round(total / 50), settled=5)
+    rounds = Rounds(lambda total: round(total / 50), n=5)
     rounds.begins(5, 95.0)
     assert rounds.length == 50
     assert not rounds.begins(50, 10.0)
@@ -76,6 +77,28 @@ def test_too_little_for_another_round() -> None:
     assert not rounds.begins(59, 1.0)
 
 
+def test_the_first_round_builds_more() -> None:
+    """Rounds of 20 steps, the first with 30 more: it builds 50 requests, the others about 20."""
+    rounds = Rounds(lambda _: 4, n=50, share=0.4)
+    assert begun(rounds, 110) == [50, 70, 90]
+    assert rounds.length == pytest.approx(20)
+
+
+def test_a_budget_that_ends_before_the_first_tour() -> None:
+    rounds = Rounds(lambda _: 1, n=50, share=0.4)
+    assert begun(rounds, 20) == []
+    rounds.begins(50, 1.0)
+    assert rounds.length == pytest.approx(51)
+
+
+def test_draws_for_those_who_build_a_part() -> None:
+    generator = np.random.default_rng(1)
+    assert Rounds(lambda _: 2, n=5).draw(generator, 3).shape == (3, 0)
+    draws = Rounds(lambda _: 2, n=5, share=0.5).draw(generator, 3)
+    # A share of 1 has drawn nothing before.
+    assert draws.tolist() == np.random.default_rng(1).random((3, 7)).tolist()
+
+
 def test_who_does_not_know_what_is_left_goes_on() -> None:
-    rounds = Rounds(lambda total: 5, settled=2)
+    rounds = Rounds(lambda total: 5, n=2)
     assert not any(rounds.begins(step, None) for step in range(1000))

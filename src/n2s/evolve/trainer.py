@@ -22,7 +22,7 @@ from n2s.kernels.native_decisions import BEGIN, COLD, HOT, LAYOUT, builds, looks
 from n2s.local import Watch, search
 from n2s.native import NativePolicy, save
 from n2s.native.parts import Part, only, switched_off
-from n2s.problem import Instance, generate
+from n2s.problem import Instance, Variant, generate
 from n2s.problem.distance import FloatArray
 from n2s.search.interrupt import Interrupt
 from n2s.search.options import usable_cores
@@ -34,9 +34,13 @@ FIRST_LAYERS = ("removal/features", "removal/views", "removal/bias", "heat/views
 """Where a fresh policy has random weights, so that the layer behind, all zeros, has something to use."""
 LIBRARIES = ("numpy", "numba", "cmaes")
 """What a run has to be made with again to be the same."""
-FIRST_BUILDING = (math.log(0.05), math.log(20.0), 1.0)
-"""The block "build" of a policy that begins to build: nearly the cheapest places, and a round for every 20
-steps a request."""
+FIRST_BUILDING = {
+    Variant.PDTSP: (math.log(0.05), 0.0, 1.0, math.log(0.5)),
+    Variant.LIFO: (math.log(0.05), math.log(20.0), 1.0, 0.0),
+}
+"""The block "build" of a policy that begins to build: nearly the cheapest places, a round for each step a
+request, half of the tour anew in each. Where a stack leaves few places among what stays: all of it, and a
+round for every 20 steps."""
 FIRST_RANGE = (math.log(0.6) - HOT, math.log(0.1 / 0.6) - (COLD - HOT))
 """And its block "heat/range": from 0.6 to 0.1 mean edges, since what was just built is not to melt."""
 LEAST_SPREAD = 1e-4
@@ -125,7 +129,7 @@ class Trainer:
         if not config.strategy.build:
             self._free &= ~only((Part.BUILD,))
         elif not builds(self._theta):
-            self._theta[only((Part.BUILD,))] = FIRST_BUILDING
+            self._theta[only((Part.BUILD,))] = FIRST_BUILDING[config.tasks.variant]
             begin = BEGIN["heat/range"]
             self._theta[begin : begin + 2] = FIRST_RANGE
         self.strategy = strategy_of(config.strategy, self._theta[self._free])

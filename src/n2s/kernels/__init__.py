@@ -30,6 +30,7 @@ from n2s.kernels.tours import (  # noqa: E402
     stack_tops,
     tour_costs,
 )
+from n2s.kernels.unsettle import unsettle  # noqa: E402
 
 __all__ = [
     "anneal_tours",
@@ -51,4 +52,5 @@ __all__ = [
     "remove_requests",
     "stack_tops",
     "tour_costs",
+    "unsettle",
 ]

@@ -102,6 +102,21 @@ def _any_left(times, n, rank):  # type: ignore[no-untyped-def]
     return chosen
 
 
+@njit(cache=True, error_model="numpy")
+def _settled_part(leave, rest, left, times, n, part, arcs, where):  # type: ignore[no-untyped-def]
+    """The tour of the settled requests, with its arcs and where its stops stand; how many they are."""
+    part[0], where[0] = 0, 0
+    count = 1
+    for position in range(1, left):
+        node = rest[position]
+        if times[(node if node <= n else node - n) - 1] >= 0:
+            arcs[count - 1] = leave[part[count - 1], node]
+            part[count], where[count] = node, position
+            count += 1
+    arcs[count - 1] = leave[part[count - 1], 0]
+    return count
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def run_native(  # type: ignore[no-untyped-def]
     variant,
@@ -139,8 +154,8 @@ def run_native(  # type: ignore[no-untyped-def]
     not steps.
 
     With ``build``, requests that were never taken out (``times`` below 0) are not looked at: as long as
-    there are any, a step takes out one of them, any alike, and puts it among those that were, which are
-    the first part of the tour. So n steps build a tour, whatever the one they began with was.
+    there are any, a step takes out one of them, any alike, and puts it among those that were, as if the
+    others were not there. So n steps build a tour, whatever the one they began with was.
     """
     size = len(tour)
     n = size // 2
@@ -150,6 +165,8 @@ def run_native(  # type: ignore[no-untyped-def]
     gone = np.zeros(n + 1, np.uint8)
     out, keys = np.empty(n, np.int64), np.empty(n)
     labels = np.zeros((2, size), np.int64)
+    part, part_arcs, where = np.empty(size, np.uint32), np.empty(size), np.zeros(size, np.int64)
+    part_labels = np.zeros((2, size), np.int64)
     total, below = np.zeros(n + 1, np.float32), np.zeros(n + 1, np.int64)
     logits, weights = np.empty((3, size), np.float32), np.empty((4, size), np.float32)
     scratch = new_scratch(size)
@@ -263,13 +280,8 @@ def run_native(  # type: ignore[no-untyped-def]
                     old_k = left - 1
             arcs[left - 1] = leave[rest[left - 1], 0]
             cost += arcs[left - 1]
-            # The gaps in sight, and the arc that closes the tour as far as it is built.
-            sight, hidden = left, arcs[left - 1]
             bath = temperature
             if building:
-                sight = 2 * built + 1
-                hidden = arcs[sight - 1]
-                arcs[sight - 1] = leave[rest[sight - 1], 0]
                 bath = building_temperature(theta, scale)
             if listed > 1:
                 sort_requests(next_below(state, ORDERS), leave, out, listed, n, keys, state)
@@ -282,9 +294,16 @@ def run_native(  # type: ignore[no-untyped-def]
                 pickup = out[index]
                 gone[pickup] = 0
                 if variant != 0:
-                    gap_labels(variant, rest[:sight], n, labels[0], labels[1], below)
+                    gap_labels(variant, rest[:left], n, labels[0], labels[1], below)
                 u, v = next_uniform(state), next_uniform(state)
                 j, k = -1, -1
+                sight, seen_rest, seen_arcs, seen_labels = left, rest, arcs, labels
+                if building:
+                    sight = _settled_part(leave, rest, left, times, n, part, part_arcs, where)
+                    for gap in range(sight if variant != 0 else 0):
+                        part_labels[0, gap] = labels[0, where[gap]]
+                        part_labels[1, gap] = labels[1, where[gap]]
+                    seen_rest, seen_arcs, seen_labels = part, part_arcs, part_labels
                 if cold and variant == 0:
                     j, k = draw_cold_anywhere(
                         *(reach, leave, rest, arcs, left, pickup, pickup + n),
@@ -297,7 +316,8 @@ def run_native(  # type: ignore[no-untyped-def]
                     )
                 if j < 0:
                     insertion_logits(
-                        reach, leave, rest, arcs, sight, pickup, pickup + n, inverse_t, logits
+                        *(reach, leave, seen_rest, seen_arcs, sight, pickup, pickup + n),
+                        *(inverse_t, logits),
                     )
                     if listed == 1 and not building:
                         logits[0, old_j] += theta[PLACES]
@@ -310,17 +330,17 @@ def run_native(  # type: ignore[no-untyped-def]
                         j, k = draw_anywhere(logits, sight, weights, u, v)
                     else:
                         j, k = draw_allowed(
-                            logits, sight, labels[0], labels[1], weights, total, u, v
+                            *(logits, sight, seen_labels[0], seen_labels[1]),
+                            *(weights, total, u, v),
                         )
                 if j < 0:  # labels are 0 where precedence alone counts
-                    j, k = draw_exactly(logits, sight, n, labels[0], labels[1], u, v)
+                    j, k = draw_exactly(logits, sight, n, seen_labels[0], seen_labels[1], u, v)
                 if building:
-                    arcs[sight - 1] = hidden
+                    j, k = where[j], where[k]
                     built += 1
                 cost += open_gaps(leave, rest, arcs, left, pickup, pickup + n, j, k)
                 highest = max(highest, cost)
                 left += 2
-                sight = left
                 times[pickup - 1] = clock
                 traces[pickup - 1] += np.float32(0.5)
             if cost < CANCELLED * highest:

@@ -51,7 +51,7 @@ LAYOUT = {
     "blocks": 1 + VIEWS + 1,
     "return": 1 + VIEWS,
     "outlook": (1 + HIDDEN) * OUTLOOK,
-    "build": 3,
+    "build": 4,
     "bridge": 3,
 }
 """Names and lengths of the blocks of theta; what the last one weighs, ``native.bridge`` adds."""
@@ -197,7 +197,7 @@ def tell_outlook(changes, n, scale, temperature, features):  # type: ignore[no-u
 @njit(cache=True, error_model="numpy")
 def builds(theta):  # type: ignore[no-untyped-def]
     """Whether the policy builds a tour of its own before it searches."""
-    return np.any(theta[_BUILD : _BUILD + 3] != 0.0)
+    return np.any(theta[_BUILD : _BUILD + 4] != 0.0)
 
 
 @njit(cache=True, error_model="numpy")
@@ -207,13 +207,20 @@ def building_temperature(theta, scale):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
+def rebuilt_share(theta):  # type: ignore[no-untyped-def]
+    """Of the requests: how many a round builds anew, behind the first, which builds the whole tour."""
+    return min(1.0, factor(theta[_BUILD + 3]))
+
+
+@njit(cache=True, error_model="numpy")
 def rounds_of(theta, budget):  # type: ignore[no-untyped-def]
     """Into how many rounds a budget is divided, given in steps for each request.
 
-    (budget / usual)^power, both learned; a round has time to build a tour and to search as long again.
+    (budget / usual)^power, both learned; a round has time to build and to search as long again.
     """
     usual, power = factor(theta[_BUILD + 1]), theta[_BUILD + 2]
-    most = min(0.5 * budget, 1e9)
+    share = rebuilt_share(theta)
+    most = min(0.5 * (budget - 1.0 + share) / share, 1e9)
     return max(1, int(min(math.exp(power * math.log(budget / usual)), most)))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from n2s import kernels
@@ -32,9 +33,11 @@ from n2s.kernels.native_decisions import (
     PARAMETERS,
     VIEWS,
     builds,
+    rebuilt_share,
     rounds_of,
 )
 from n2s.model.observation import Observation, Progress
+from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
 
 if TYPE_CHECKING:
@@ -135,7 +138,7 @@ class Heat(nn.Module):
 class RemovalPrior(nn.Module):
     """Which request: linear and a small MLP over local features and views.
 
-    With ``build``, as long as requests stand where chance has put them: one of these, any alike.
+    With ``build``, as long as there are requests to be built anew: one of these, any alike.
     """
 
     def __init__(self, build: bool = False) -> None:
@@ -172,14 +175,15 @@ class RemovalPrior(nn.Module):
 class ReinsertionPrior(nn.Module):
     """A heat bath, and what the old places are worth.
 
-    With ``build``, as long as requests stand where chance has put them: a heat bath of its own, among
-    those that do not. They are the first part of the tour, and the rest is not seen.
+    With ``build``, as long as there are requests to be built anew: a heat bath of its own, among the
+    settled ones, as if the others were not there.
     """
 
     def __init__(self, build: bool = False) -> None:
         super().__init__()
         self.building = _zeros(LAYOUT["build"]) if build else None
-        """As the block "build": the bath's temperature, and how budgets are divided into rounds."""
+        """As the block "build": the bath's temperature, how budgets are divided into rounds, and how
+        much of the tour a round builds anew."""
         self.heat = Heat()
         self.places = _zeros(4)
 
@@ -206,22 +210,27 @@ class ReinsertionPrior(nn.Module):
             return terms
         edge = observation.whole_progress().edge.to(self.building)
         bath = edge * self.building[0].clamp(-10.0, 10.0).exp()
-        building = _building(observation, requests, settled.sum(1).numpy(), bath)
+        building = _building(observation, requests, settled.numpy(), bath)
         return torch.where(
             settled.all(1)[:, None, None].to(terms.device), terms, building.to(terms)
         )
 
 
 def _building(
-    observation: Observation, requests: IntArray, settled: IntArray, bath: torch.Tensor
+    observation: Observation, requests: IntArray, settled: NDArray[np.bool_], bath: torch.Tensor
 ) -> torch.Tensor:
-    """(B, 3, M) terms at temperatures (B,) while a tour is built of (B,) requests ``settled`` so far."""
+    """(B, 3, M) terms at temperatures (B,) while a tour is built of the (B, n) ``settled`` requests."""
     rests = kernels.remove_requests(observation.tours, requests)
-    hidden = np.arange(rests.shape[1]) > 2 * settled[:, None]
-    rests[hidden] = 0  # as if the tour went home where its first part ends
-    changes = kernels.insertion_changes(observation.exact_costs(), rests, requests)
-    terms = -torch.from_numpy(np.stack(changes, 1)).to(bath) / bath[:, None, None]
-    return terms.masked_fill(torch.from_numpy(hidden)[:, None].to(bath.device), HIDDEN_GAP)
+    seen = np.concatenate([np.ones((len(rests), 1), bool), settled, settled], 1)  # by node
+    hidden = ~np.take_along_axis(seen, rests, 1)
+    # The tour of the settled ones, and home: what is behind it is nowhere.
+    order = np.argsort(hidden, 1, kind="stable")
+    part = np.where(np.take_along_axis(hidden, order, 1), 0, np.take_along_axis(rests, order, 1))
+    changes = np.stack(kernels.insertion_changes(observation.exact_costs(), part, requests), 1)
+    terms = np.empty_like(changes)
+    np.put_along_axis(terms, np.repeat(order[:, None], 3, 1), changes, 2)
+    found = -torch.from_numpy(terms).to(bath) / bath[:, None, None]
+    return found.masked_fill(torch.from_numpy(hidden)[:, None].to(bath.device), HIDDEN_GAP)
 
 
 def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
@@ -244,11 +253,22 @@ def adopt(policy: Policy, blocks: Mapping[str, Sequence[float]]) -> None:
 
 def rounds_in(policy: Policy, budget: float) -> int:
     """Into how many rounds a policy divides a budget, given in steps for each request."""
+    theta = _block(policy)
+    return int(rounds_of(theta, max(1.0, budget))) if builds(theta) else 1
+
+
+def rebuilt_in(policy: Policy) -> float:
+    """The share of the requests that a round builds anew, behind the first."""
+    return float(rebuilt_share(_block(policy)))
+
+
+def _block(policy: Policy) -> FloatArray:
+    """Parameters of a native policy with the block "build" alone."""
     building = getattr(getattr(policy.reinsertion, "prior", None), "building", None)
     theta = np.zeros(PARAMETERS)
     if building is not None:
         theta[BEGIN["build"] :][: LAYOUT["build"]] = building.detach().cpu().double().numpy()
-    return int(rounds_of(theta, max(1.0, budget))) if builds(theta) else 1
+    return theta
 
 
 def enter(

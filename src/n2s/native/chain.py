@@ -11,7 +11,9 @@ import numpy as np
 from n2s.errors import InputError
 from n2s.kernels.linked_native import run_linked_native
 from n2s.kernels.native_chain import run_native
-from n2s.kernels.native_decisions import builds, looks_around, rounds_of
+from n2s.kernels.native_decisions import builds, looks_around, rebuilt_share, rounds_of
+from n2s.kernels.random import next_uniform
+from n2s.kernels.unsettle import unsettle
 from n2s.local import Chain, ChainMaker, Landscape, Outset, Settings, ShortTours
 from n2s.local.plan import settings_of
 from n2s.native.policy import NativePolicy
@@ -38,18 +40,27 @@ class PolicyChain(Chain):
         self.first = WARM if outset.warm else 0.0
         self.build = bool(builds(policy.theta)) and not outset.warm
         self.budget = max(1.0, outset.steps / land.n)
-        self.rounds = 1
-        if (
-            self.build and not outset.timed
-        ):  # by the clock nobody knows how many steps there will be
+        self.rounds, self.share, self.extra = 1, 1.0, 0.0
+        if self.build and not outset.timed:
+            # By the clock nobody knows how many steps there will be.
             self.rounds = int(rounds_of(policy.theta, self.budget))
-            self.budget /= self.rounds
+            if self.rounds > 1:
+                self.share = float(rebuilt_share(policy.theta))
+                # The first round builds the whole tour and is longer by this part of the budget.
+                self.extra = (1.0 - self.share) / self.budget
+        self.whole = self.budget
+        self.budget *= self._span(0)[1]
         self.round = 0
         # Of the round that is under way; the same arrays as the chain's as long as it is the first.
         self.round_costs, self.round_best = self.costs, self.best_tour
         self.times = np.full(land.n, -LONG_AGO * land.n)
         self.traces = np.zeros(land.n, np.float32)
         self.counters = np.zeros(3, np.int64)
+
+    def _span(self, number: int) -> tuple[float, float]:
+        """(begin, length) of a round as shares of the budget."""
+        each = (1.0 - self.extra) / self.rounds
+        return (self.extra + number * each, each) if number else (0.0, self.extra + each)
 
     @abstractmethod
     def _run(self, steps: int, progress: float, pace: float, toil: float) -> None:
@@ -60,18 +71,20 @@ class PolicyChain(Chain):
         left = 1.0 - self.first
         pace = (end - begin) / steps
         done = 0
+        each = (1.0 - self.extra) / self.rounds
         while done < steps:
-            # In rounds: where this step stands, and how many there are until the next one begins.
-            share = self.rounds * (begin + pace * done)
-            number = min(int(share + NEARLY), self.rounds - 1)
+            # Where this step stands, and how many there are until the next round begins.
+            share = begin + pace * done
+            number = min(max(0, int((share - self.extra) / each + NEARLY)), self.rounds - 1)
+            first, length = self._span(number)
             count = steps - done
             if number < self.rounds - 1 and pace > 0.0:
-                ahead = (number + 1 - share) / (self.rounds * pace)
+                ahead = (first + length - share) / pace
                 count = min(count, max(1, math.ceil(ahead - NEARLY)))
             if number > self.round:
-                self._begin_round(number)
-            progress = max(0.0, share - number)
-            self._run(count, self.first + left * progress, left * pace * self.rounds, 0.0)
+                self._begin_round(number, length)
+            progress = max(0.0, (share - first) / length)
+            self._run(count, self.first + left * progress, left * pace / length, 0.0)
             done += count
             if self.round_costs is not self.costs:
                 self.costs[0] = self.round_costs[0]
@@ -79,12 +92,21 @@ class PolicyChain(Chain):
                     self.costs[1] = self.round_costs[1]
                     self.best_tour[:] = self.round_best
 
-    def _begin_round(self, number: int) -> None:
-        """Forget all but the tour, which will be built anew, and the best one."""
+    def _begin_round(self, number: int, length: float) -> None:
+        """Forget all but the tour and the best one, and which requests will be built anew."""
+        n = self.land.n
         self.round = number
-        self.times[:] = -LONG_AGO * self.land.n
+        self.budget = self.whole * length
+        self.times[:] = -LONG_AGO * n
         self.traces[:] = 0.0
         self.counters[:] = 0
+        if self.share < 1.0:
+            draws = np.array([[next_uniform(self.state) for _ in range(n + 2)]])
+            edges = np.full(1, self.scale)
+            anew = unsettle(self.land.legs[None], self.share, edges, draws)[0]
+            # What stays was put there long ago.
+            self.counters[0] = LONG_AGO * n
+            self.times[~anew] = 0
         self.round_costs = np.full(2, self.costs[0])
         self.round_best = self.tour.copy()
 

@@ -69,7 +69,8 @@ def run(
         used, total = share, None if left is None else state.step + left
         if rounds is not None:
             if rounds.begins(state.step, left):
-                state.begin_round()
+                draws = [rounds.draw(generator, copies) for generator in generators]
+                state.begin_round(rounds.share, np.concatenate(draws))
             used, total = rounds.used(state.step), rounds.length
         state.used[:] = state.first + (1.0 - state.first) * used
         if total is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from n2s import kernels
 from n2s.model import quickest
-from n2s.model.prior import rounds_in
+from n2s.model.prior import rebuilt_in, rounds_in
 from n2s.problem import Instance, random_tours
 from n2s.problem.distance import FloatArray
 from n2s.problem.instance import IntArray
@@ -70,7 +70,9 @@ def search_with_policy(
     rounds = None
     if named.policy.config.build and not given:
         n = instances[0].n
-        rounds = Rounds(lambda total: rounds_in(named.policy, total / n), settled=n)
+        rounds = Rounds(
+            lambda total: rounds_in(named.policy, total / n), n, rebuilt_in(named.policy)
+        )
     if warm is not None:
         state.first = WARM
     decider = _decider(named, options, size)

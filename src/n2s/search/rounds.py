@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from n2s.problem.distance import FloatArray
+
 DIGITS = 6
 """Of a number of steps: what is behind them is rounding."""
 NEARLY = 10.0**-DIGITS
@@ -12,20 +16,25 @@ NEARLY = 10.0**-DIGITS
 class Rounds:
     """The round that a search is in, and when the next one begins.
 
-    The rounds that remain are equally long. Where steps are limited, it is known how many there will be; by
-    the clock or by patience it is what the pace so far promises, and the plan changes with it.
+    The rounds that remain are equally long, but the first has more to build. Where steps are limited, it is
+    known how many there will be; by the clock or by patience it is what the pace so far promises, and the
+    plan changes with it.
 
     Parameters
     ----------
     divide
         How many rounds the policy makes of so many steps.
-    settled
-        The steps behind which the first tour is built: before, no plan is needed, and the pace says little.
+    n
+        The requests, and so the steps behind which the first tour is built: before, no plan is needed, and
+        the pace says little.
+    share
+        Of the requests that further rounds build anew.
     """
 
-    def __init__(self, divide: Callable[[float], int], settled: int) -> None:
+    def __init__(self, divide: Callable[[float], int], n: int, share: float = 1.0) -> None:
+        self.share = share
         self._divide = divide
-        self._settled = settled
+        self._n = n
         self._begin = 0.0
         self._length: float | None = None
 
@@ -36,7 +45,7 @@ class Rounds:
 
     def begins(self, step: int, left: float | None) -> bool:
         """Whether a round begins with this step, when about so many are ``left``, as far as known."""
-        if left is None or step < self._settled:
+        if left is None or step < self._n:
             return False
         total = round(step + left, DIGITS)
         self._plan(total)
@@ -52,7 +61,14 @@ class Rounds:
         """The share of the present round that is behind."""
         return 0.0 if self._length is None else max(0.0, (step - self._begin) / self._length)
 
+    def draw(self, generator: np.random.Generator, copies: int) -> FloatArray:
+        """What ``SearchState.begin_round`` draws by, for the copies of an instance."""
+        return generator.random((copies, self._n + 2 if self.share < 1.0 else 0))
+
     def _plan(self, total: float) -> None:
         """How long the present round is; the last one if there is no time for most of another."""
-        remaining = max(1, round((total - self._begin) * self._divide(total) / total))
-        self._length = (total - self._begin) / remaining
+        more = (1.0 - self.share) * self._n  # what the first round builds beyond the others
+        first = more if self._begin == 0.0 else 0.0
+        left = total - self._begin - first
+        remaining = max(1, round(left * self._divide(total) / max(total - more, 1.0)))
+        self._length = first + left / remaining

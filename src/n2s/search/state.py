@@ -60,8 +60,8 @@ class SearchState:
         self.best_tours = tours.copy()
         self.round_best = self.current.copy()
         """The best costs of the round that is under way, which is all that policies see of the past."""
-        self.given = np.zeros(batch, bool)
-        """Which searches began with a tour that is worth something."""
+        self.given = np.zeros((batch, size // 2), bool)
+        """Requests that were settled when the round began: in a tour that is worth something, all."""
         self.improved_at = np.zeros(batch, np.int64)
         self.first = 0.0
         """The share of the schedule that is skipped: good tours need no melting."""
@@ -86,9 +86,16 @@ class SearchState:
         self.step = int(memory["step"])
         self._history.recall(memory)
 
-    def begin_round(self) -> None:
-        """Forget all but the tours and the best ones: what follows is a search of its own."""
+    def begin_round(self, share: float, draws: FloatArray) -> None:
+        """Forget all but the tours and the best ones: what follows is a search of its own.
+
+        About a ``share`` of the requests are to be built anew: around one of them, by uniform ``draws``
+        (B, n + 2), which a share of 1 needs none of.
+        """
         batch, size = self.tours.shape
+        self.given[:] = False
+        if share < 1.0:
+            self.given = ~kernels.unsettle(self._scaled, share, self._edges, draws)
         self.round_best = self.current.copy()
         self.improved_at[:] = self.step
         self._history = History(batch, size // 2, self._window)
@@ -112,7 +119,7 @@ class SearchState:
                 edge=torch.from_numpy(self._edges),
                 used=torch.from_numpy(np.minimum(self.used, 1.0)),
                 total=torch.from_numpy(self.total.copy()),
-                settled=torch.from_numpy(self._history.removed | self.given[:, None]),
+                settled=torch.from_numpy(self._history.removed | self.given),
             ),
         )
 

@@ -52,7 +52,7 @@ def search_state(
     state = SearchState(variant, points, plane_costs(points), ones, tours, window=points.shape[1])
     if budget is not None:
         state.used, state.total = budget.used.copy(), budget.total.copy()
-        state.given = budget.given.copy()
+        state.given[:] = budget.given[:, None]
     return state
 
 
