@@ -38,6 +38,14 @@ CHOICES: dict[str, list[str]] = {
     "n 2": ["ppo.n_step=2"],
     "n 10": ["ppo.n_step=10"],
     "width 128": ["policy.width=128"],
+    "sizes 11 and 21": [
+        *("data.sizes=[11, 21]", "data.since=[1, 1]", "data.batch=[128, 128]"),
+        *("validation.sizes=[21]", "ppo.batches=1"),
+    ],
+    "size 11 first, then both": [
+        *("data.sizes=[11, 21]", "data.since=[1, 3]", "data.batch=[128, 128]"),
+        *("validation.sizes=[21]", "ppo.batches=1"),
+    ],
     "starts random": ["starts.random=1.0", "starts.policy=0.0", "starts.annealed=0.0"],
     "starts by policy": ["starts.random=0.0", "starts.policy=1.0", "starts.annealed=0.0"],
     "starts annealed": ["starts.random=0.0", "starts.policy=0.0", "starts.annealed=1.0"],
