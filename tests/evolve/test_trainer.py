@@ -300,7 +300,7 @@ def test_a_state_of_another_version(quick: Path, tmp_path: Path) -> None:
     assert refused(resume=tmp_path).startswith(f"{tmp_path}: there is no key 'tasks.size' (")
 
 
-@pytest.mark.parametrize("text", ["[", "[" * 100_000, "{}", "[1]", '{"format": 4, "state": 1}'])
+@pytest.mark.parametrize("text", ["[", "[" * 100_000, "{}", "[1]", '{"format": 5, "state": 1}'])
 def test_what_is_no_state(text: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)

@@ -286,27 +286,30 @@ def test_a_given_tour_is_settled() -> None:
     assert settled.tolist() == [[False] * 4, [True] * 4]
 
 
-class Clock:
-    """A rule by a clock that was at a half before the first step, and then goes 1 / 40 a step."""
-
-    def reason(self, standing: Standing) -> str | None:
-        return "time" if standing.step >= 20 else None
-
-    def share(self, standing: Standing) -> float:
-        return 0.5 + standing.step / 40
-
-
-def test_the_pace_is_that_of_the_steps_alone() -> None:
-    """Half the time went by before: 20 steps are left, not 2 at the end of the first one."""
+def test_the_pace_is_that_of_the_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of 40 seconds went by before the first step, and each takes one: 20 are left."""
     instance = generate(4, seed=1)[0]
     tours = random_tours(4, Variant.PDTSP, 1, np.random.default_rng(0))
     points = np.random.default_rng(0).random((1, 9, 2))
     totals = []
     for rounds in (None, Rounds(lambda total: round(total / 10), n=4)):
         state = SearchState(Variant.PDTSP, points, instance.costs[None], np.ones(1), tours, 4)
-        decider = Settling()
-        run(*(state, decider, Clock(), [np.random.default_rng(0)], 0.0, Interrupt()), rounds=rounds)
+        monkeypatch.setattr("time.monotonic", lambda state=state: 20.0 + state.step)
+        decider, stop = Settling(), make_stop(40.0, None, None, None)
+        run(*(state, decider, stop, [np.random.default_rng(0)], 0.0, Interrupt()), rounds=rounds)
         totals.append([total for _, total, *_ in decider.seen])
     assert totals[0] == pytest.approx([9.0] + [20.0] * 19)
     assert totals[1] == pytest.approx([9.0] * 4 + [10.0] * 16)
     assert [settled for _, _, settled, _ in decider.seen] == [0, 1, 2, 3, *[4] * 6] * 2
+
+
+def test_steps_left_by_rule() -> None:
+    standing = Standing(step=30, seconds=2.0, best=5.0, last_improvement=20, begun=0.5)
+    assert Steps(120).left(standing) == 90.0
+    assert NoImprovement(40).left(standing) == 30.0
+    assert Seconds(8.0).left(standing) == pytest.approx(120.0)  # 6 s at 20 steps a second
+    assert Seconds(1.0).left(standing) == 0.0
+    assert Target(1.0).left(standing) is None
+    assert make_stop(8.0, 120, None, 1.0).left(standing) == 90.0
+    assert AnyOf(()).left(standing) is None
+    assert Seconds(8.0).left(Standing(0, 0.5, 5.0, 0, 0.5)) is None

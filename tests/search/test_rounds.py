@@ -91,6 +91,20 @@ def test_a_budget_that_ends_before_the_first_tour() -> None:
     assert rounds.length == pytest.approx(51)
 
 
+@pytest.mark.parametrize("left", [0.0, 1e-8, 0.5])
+def test_nothing_is_left(left: float) -> None:
+    """A clock that is nearly over when the first tour is built, or whose promise was too good."""
+    rounds = Rounds(lambda total: 1, n=10, share=0.6)
+    assert not rounds.begins(50, left)
+    assert rounds.used(50) == pytest.approx(1.0, abs=0.02)
+    rounds = Rounds(lambda total: max(1, round(total / 20)), n=5)
+    assert not rounds.begins(5, 95.0)
+    assert rounds.begins(20, 80.0)
+    assert not rounds.begins(21, left)
+    assert not rounds.begins(22, left)
+    assert np.isfinite(rounds.used(22))
+
+
 def test_draws_for_those_who_build_a_part() -> None:
     generator = np.random.default_rng(1)
     assert Rounds(lambda _: 2, n=5).draw(generator, 3).shape == (3, 0)

@@ -12,7 +12,7 @@ from n2s.errors import InputError
 from n2s.formats.registry import store
 
 FILE = "state.json"
-FORMAT = 4
+FORMAT = 5
 
 State = dict[str, Any]
 """Counters, costs, configuration and the strategy's memory by name, as JSON holds them."""

@@ -131,7 +131,8 @@ class Trainer:
         elif not builds(self._theta):
             self._theta[only((Part.BUILD,))] = FIRST_BUILDING[config.tasks.variant]
             begin = BEGIN["heat/range"]
-            self._theta[begin : begin + 2] = FIRST_RANGE
+            if self._free[begin]:
+                self._theta[begin : begin + 2] = FIRST_RANGE
         self.strategy = strategy_of(config.strategy, self._theta[self._free])
         self.generation = 0
         self.seconds = 0.0

@@ -216,7 +216,7 @@ def rebuilt_share(theta):  # type: ignore[no-untyped-def]
 def rounds_of(theta, budget):  # type: ignore[no-untyped-def]
     """Into how many rounds a budget is divided, given in steps for each request.
 
-    (budget / usual)^power, both learned; a round has time to build and to search as long again.
+    (budget / usual)^power, both learned; a round has time to build and, on average, to search as long.
     """
     usual, power = factor(theta[_BUILD + 1]), theta[_BUILD + 2]
     share = rebuilt_share(theta)

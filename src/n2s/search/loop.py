@@ -54,18 +54,15 @@ def run(
     copies = len(state.tours) // instances
     best = state.best.reshape(instances, copies).min(1)
     histories = [[HistoryPoint(0, time.monotonic() - started, float(cost))] for cost in best]
-    improved_at, first = 0, 0.0
+    improved_at, begun = 0, time.monotonic() - started
     while True:
         seconds = time.monotonic() - started
-        standing = Standing(state.step, seconds, float(best.sum()), improved_at)
+        standing = Standing(state.step, seconds, float(best.sum()), improved_at, begun)
         reason = "interrupted" if interrupt.asked else stop.reason(standing)
         if reason is not None:
             return Outcome(reason, tuple(map(tuple, histories)))
         share = stop.share(standing)
-        if state.step == 0:
-            first = share  # what was used up before the first step says nothing about the pace
-        made = share - first
-        left = (1.0 - share) * state.step / made if state.step > 0 and made > 0 else None
+        left = stop.left(standing)
         used, total = share, None if left is None else state.step + left
         if rounds is not None:
             if rounds.begins(state.step, left):

@@ -8,9 +8,8 @@ import numpy as np
 
 from n2s.problem.distance import FloatArray
 
-DIGITS = 6
-"""Of a number of steps: what is behind them is rounding."""
-NEARLY = 10.0**-DIGITS
+NEARLY = 1e-9
+"""Of a step: what rounding may have left of it."""
 
 
 class Rounds:
@@ -47,10 +46,10 @@ class Rounds:
         """Whether a round begins with this step, when about so many are ``left``, as far as known."""
         if left is None or step < self._n:
             return False
-        total = round(step + left, DIGITS)
+        total = step + left
         self._plan(total)
         end = self._begin + (self._length or 0.0)
-        if step < end - NEARLY:
+        if step < end - NEARLY or total < end + 1.0:
             return False
         # A plan that has changed may find the end far behind.
         self._begin = end if step < end + 1.0 else float(step)
@@ -71,4 +70,4 @@ class Rounds:
         first = more if self._begin == 0.0 else 0.0
         left = total - self._begin - first
         remaining = max(1, round(left * self._divide(total) / max(total - more, 1.0)))
-        self._length = first + left / remaining
+        self._length = max(1.0, first + left / remaining)

@@ -18,6 +18,8 @@ class Standing:
     best: float
     last_improvement: int
     """The step of the last improvement."""
+    begun: float = 0.0
+    """Seconds that were over when the first step was made: they say nothing about the pace."""
 
 
 class Stop(Protocol):
@@ -28,6 +30,9 @@ class Stop(Protocol):
 
     def share(self, standing: Standing) -> float:
         """How much of what it allows is used up, between 0 and 1."""
+
+    def left(self, standing: Standing) -> float | None:
+        """How many steps it still allows, as far as known."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,13 @@ class Seconds:
     def share(self, standing: Standing) -> float:
         """Of the time."""
         return min(standing.seconds / self.limit, 1.0)
+
+    def left(self, standing: Standing) -> float | None:
+        """At the pace so far."""
+        made = standing.seconds - standing.begun
+        if standing.step == 0 or made <= 0:
+            return None
+        return max(0.0, self.limit - standing.seconds) * standing.step / made
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,10 @@ class Steps:
     def share(self, standing: Standing) -> float:
         """Of the steps."""
         return min(standing.step / max(self.limit, 1), 1.0)
+
+    def left(self, standing: Standing) -> float | None:
+        """What the limit leaves."""
+        return float(self.limit - standing.step)
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,10 @@ class NoImprovement:
         """Of the steps made and those that would be made without another improvement."""
         return min(standing.step / (standing.last_improvement + self.steps), 1.0)
 
+    def left(self, standing: Standing) -> float | None:
+        """Without another improvement."""
+        return float(standing.last_improvement + self.steps - standing.step)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -110,6 +130,10 @@ class Target:
         """Nothing: nobody knows how far it is."""
         return 0.0
 
+    def left(self, standing: Standing) -> float | None:
+        """Nobody knows."""
+        return None
+
 
 @dataclass(frozen=True)
 class AnyOf:
@@ -128,6 +152,11 @@ class AnyOf:
     def share(self, standing: Standing) -> float:
         """Of the rule that is nearest to its end."""
         return max((rule.share(standing) for rule in self.rules), default=0.0)
+
+    def left(self, standing: Standing) -> float | None:
+        """By the rule that allows least."""
+        known = [left for rule in self.rules if (left := rule.left(standing)) is not None]
+        return min(known, default=None)
 
 
 def make_stop(

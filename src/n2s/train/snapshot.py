@@ -16,7 +16,7 @@ from n2s.errors import InputError
 from n2s.formats.registry import store
 
 FILE = "state.safetensors"
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass

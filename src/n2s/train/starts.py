@@ -87,7 +87,8 @@ def start_tours(
         fresh = Budget(budget.total[part], budget.used[part], budget.given[part])
         state = search_state(variant, points[part], tours[part], fresh)
         tours[part] = _improved(state, improvement, decider, generator, device)
-        budget.used[part], budget.given[part] = state.used, True
+        # Fewer steps than requests may have left a policy that builds with half a tour.
+        budget.used[part], budget.given[part] = state.used, improvement >= size // 2
     if second < batch:
         part = slice(second, batch)
         # So that the episode ends with the search, or before: about one in four at its very end.
