@@ -309,6 +309,7 @@ def test_steps_left_by_rule() -> None:
     assert NoImprovement(40).left(standing) == 30.0
     assert Seconds(8.0).left(standing) == pytest.approx(120.0)  # 6 s at 20 steps a second
     assert Seconds(1.0).left(standing) == 0.0
+    assert Steps(10**400).left(standing) == NoImprovement(10**400).left(standing) == 1e15
     assert Target(1.0).left(standing) is None
     assert make_stop(8.0, 120, None, 1.0).left(standing) == 90.0
     assert AnyOf(()).left(standing) is None

@@ -21,7 +21,7 @@ from n2s.search.options import Method, Options, Start
 from n2s.search.result import Solution, verified
 from n2s.search.rounds import Rounds
 from n2s.search.state import SearchState
-from n2s.search.stop import AnyOf, Steps
+from n2s.search.stop import MOST_STEPS, AnyOf, Steps
 from n2s.search.symmetry import apply_symmetry, draw_symmetry
 from n2s.search.tick import Tick
 
@@ -29,8 +29,6 @@ GENERAL_CLIP = 10.0
 """C off the training sizes, as in the paper's appendix."""
 WARM = 0.5
 """Where the schedule of a policy that knows its budget begins with a route of the user's."""
-MOST_STEPS = 10**15
-"""Of a budget, as policies see it: what is more is all the same."""
 GREEDY_STARTS = 16
 """Different greedy tours; further copies of an instance begin with the same ones again."""
 

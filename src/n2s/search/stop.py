@@ -8,6 +8,9 @@ from typing import Protocol
 
 from n2s.errors import InputError
 
+MOST_STEPS = 10**15
+"""Of a budget, as policies see it: what is more is all the same."""
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -83,7 +86,7 @@ class Steps:
 
     def left(self, standing: Standing) -> float | None:
         """What the limit leaves."""
-        return float(self.limit - standing.step)
+        return float(min(self.limit - standing.step, MOST_STEPS))
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class NoImprovement:
 
     def left(self, standing: Standing) -> float | None:
         """Without another improvement."""
-        return float(standing.last_improvement + self.steps - standing.step)
+        return float(min(standing.last_improvement + self.steps - standing.step, MOST_STEPS))
 
 
 @dataclass(frozen=True)
