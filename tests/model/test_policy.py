@@ -182,6 +182,22 @@ def test_values_and_their_gradients(batch: int, n: int, variant: Variant) -> Non
     assert all(parameter.grad is None for parameter in policy.parameters())
 
 
+@pytest.mark.parametrize("batch", [1, 2, 7])
+def test_values_with_a_budget_begin_at_a_greedy_tour(batch: int) -> None:
+    """A critic that says nothing: the best cost less N mean edges of a greedy tour, or 0 at the end."""
+    policy = policy_of(costs=True, prior="native")
+    critic = Critic(policy.config)
+    torch.nn.init.zeros_(critic.mlp.weights[-1])
+    torch.nn.init.zeros_(critic.mlp.biases[-1])
+    observation = observe(batch, 5, Variant.PDTSP)
+    progress = observation.whole_progress()
+    progress.used[-1] = 1.0
+    value = critic(policy.encode(observation).nodes, observation.best, progress)
+    expected = observation.best - 11 * progress.edge.float()
+    expected[-1] = 0.0
+    assert value.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
 @VARIANTS
 @BACKENDS
 @pytest.mark.parametrize("costs", [False, True], ids=["paper", "costs"])
